@@ -7,9 +7,10 @@ import {
   UsageError,
   wholeNumber,
 } from '../shared/process/command.ts'
+import { namedIn, plainId, readLeft, sayLeft } from './terminal/done.ts'
 import {
   countPages,
-  countTriable,
+  findTriable,
   listPages,
   PAGE_STATES,
   type PageChoice,
@@ -40,7 +41,10 @@ await runCommand(
       limit: { value: 'N', about: `list: at most N pages (default ${LIMIT})` },
       refused: { about: 'only refused pages; without it they are tried again by their ids alone' },
       all: { about: 'retry: every open page that may be tried again' },
-      json: { about: 'list: one JSON object a line; retry: {"action", "count", "dry_run"}' },
+      json: {
+        about:
+          'list: one JSON object a line; retry: {"action", "count", "dry_run"}, with named ids also "ids", "left"',
+      },
       'dry-run': { about: 'retry: says how many, and changes nothing' },
     },
     needs: ['DATABASE_URL'],
@@ -80,17 +84,25 @@ async function retry(
   if (choice.numbers === null && choice.outlet === null && choice.state === null && !options.all)
     throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
   const dryRun = options['dry-run'] === true
-  const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
-  const named = choice.numbers?.length ?? 0
-  const isShort = count < named
-  if (options.json) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
+  const done = await (dryRun ? findTriable(pool, choice) : retryPages(pool, choice))
+  const { count, ids } = done
+  const named = choice.numbers?.map(number => `page:${number}`) ?? []
+  const left = await readLeft(pool, named, done)
+  if (options.json)
+    print(
+      JSON.stringify({
+        action: 'retry',
+        count,
+        dry_run: dryRun,
+        ...(ids !== null && { ids, left }),
+      }),
+    )
   else {
-    const others = isShort
-      ? `, of ${named}; the others are unknown, done, due already, put off until tomorrow, or of an outlet that left`
-      : ''
-    say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now${others}.`)
+    const of = left.length > 0 ? `, of ${named.length}` : ''
+    say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now${of}${namedIn(done)}.`)
+    sayLeft(left, say)
   }
-  return isShort ? 1 : 0
+  return left.length > 0 ? 1 : 0
 }
 
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
@@ -107,6 +119,7 @@ function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
         ? options.outlet.toLowerCase().replace(/^www\./, '')
         : null,
     state,
-    numbers: ids.length > 0 ? [...new Set(ids)].map(id => id.slice('page:'.length)) : null,
+    numbers:
+      ids.length > 0 ? [...new Set(ids.map(plainId))].map(id => id.slice('page:'.length)) : null,
   }
 }

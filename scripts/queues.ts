@@ -3,12 +3,21 @@ import type { Config } from '../shared/config/config.ts'
 import type { Quarantined } from '../shared/figures.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { counted, printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool, transaction } from '../shared/postgres/pool.ts'
+import { type Pool, transaction } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { listQuarantine } from '../status/flow.ts'
-import { retryPages } from './terminal/pages.ts'
+import {
+  type Done,
+  namedIn,
+  plainId,
+  readDone,
+  readLeft,
+  sayLeft,
+  together,
+} from './terminal/done.ts'
+import { findTriable, retryPages } from './terminal/pages.ts'
 
 const LIST_LIMIT = 1_000
 
@@ -31,13 +40,13 @@ await runCommand(
     ],
     options: {
       all: { about: 'everything in quarantine' },
-      json: { about: 'one JSON object a line' },
+      json: { about: 'one JSON object a line; with named ids also "ids" and "left"' },
       'dry-run': { about: 'says what would be done' },
     },
     needs: ['DATABASE_URL'],
   },
   async ({ config, positionals, options, say, print, openPool }) => {
-    const [verb, ...rest] = new Set(positionals)
+    const [verb, ...rest] = new Set(positionals.map(plainId))
     const all = options.all === true
     const dryRun = options['dry-run'] === true
     const json = options.json === true
@@ -47,37 +56,38 @@ await runCommand(
       else say(`${dryRun ? would : done} ${count}${rest}.`)
     }
     const pool = openPool()
+    /** Does `work` for the ids in quarantine, or for all of it. Returns the exit code. */
+    const onQuarantine = async (
+      ids: string[],
+      work: (pool: Pool, ids: Ids, dryRun: boolean) => Promise<Done>,
+      [did, would]: [string, string],
+      fields: object,
+    ): Promise<number> => {
+      const chosen = chosenIn(ids, all)
+      const done = await work(pool, chosen, dryRun)
+      const left = await readLeft(pool, ids, done)
+      const of = left.length > 0 ? ` of ${ids.length}` : ''
+      const named = chosen === null ? {} : { ids: done.ids, left }
+      tell(did, would, done.count, `${of}${namedIn(done)}`, { ...fields, ...named })
+      if (!json) sayLeft(left, say)
+      return Number(left.length > 0)
+    }
     switch (verb) {
       case 'list': {
         const { things, count } = await readQuarantine(pool)
         for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
         return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
       }
-      case 'retry': {
-        const count = await onQuarantine(
-          pool,
-          rest,
-          all,
-          dryRun ? countQuarantined : retryQuarantine,
-        )
-        tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
-        return codeOf(rest, count)
-      }
+      case 'retry':
+        return onQuarantine(rest, retryQuarantine, ['Gave back', 'Would give back'], {
+          action: 'retry',
+        })
       case 'drain': {
-        if (rest[0] === 'quarantine') {
-          const ids = rest.slice(1)
-          const count = await onQuarantine(
-            pool,
-            ids,
-            all,
-            dryRun ? countQuarantined : forgetQuarantine,
-          )
-          tell('Gave up', 'Would give up', count, ofThese(ids, count), {
+        if (rest[0] === 'quarantine')
+          return onQuarantine(rest.slice(1), forgetQuarantine, ['Gave up', 'Would give up'], {
             action: 'drain',
             queue: 'quarantine',
           })
-          return codeOf(ids, count)
-        }
         const name = QUEUE_NAMES.find(known => known === rest[0])
         if (!name)
           throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
@@ -104,32 +114,17 @@ async function readQuarantine(pool: Pool): Promise<{ things: Quarantined[]; coun
   const things = await listQuarantine(pool, LIST_LIMIT)
   return {
     things,
-    count: things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null),
+    count: things.length < LIST_LIMIT ? things.length : (await findQuarantined(pool, null)).count,
   }
 }
 
-/** Applies `work` to the named ids in quarantine, or to all. */
-async function onQuarantine(
-  pool: Pool,
-  ids: string[],
-  all: boolean,
-  work: (pool: Pool, ids: string[] | null) => Promise<number>,
-): Promise<number> {
+/** The named ids; null: all. */
+function chosenIn(ids: string[], all: boolean): Ids {
   if (all === ids.length > 0) throw new UsageError('Name ids as `list` prints them, or --all.')
   const wrong = ids.find(id => !/^(page|embedding):\d{1,18}$/.test(id))
   if (wrong !== undefined)
     throw new UsageError(`"${wrong}" is no id; they look like page:12 or embedding:7.`)
-  return work(pool, all ? null : ids)
-}
-
-/** The end of the sentence when some of the named ids are not in quarantine. */
-function ofThese(ids: string[], count: number): string {
-  return count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
-}
-
-/** The exit code: 1 when a named id is not in quarantine. */
-function codeOf(ids: string[], count: number): number {
-  return Number(count < ids.length)
+  return all ? null : ids
 }
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
@@ -148,47 +143,54 @@ function line({ id, since, reason, attempts, what, detail }: Quarantined): strin
   return `${id.padEnd(16)} ${since}  ${reason} (${counted(attempts, 'attempt')})  ${printableLine(what)}${below}`
 }
 
-/** How many of these ids are in quarantine. */
-function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
-  return countOf(
+/** Which of these ids are in quarantine. */
+function findQuarantined(pool: Pool, ids: Ids): Promise<Done> {
+  return readDone(
     pool,
-    `select (select count(*)::int from pages where state = 'failed' and ($1::bigint[] is null or page_no = any($1)))
-          + (select count(*)::int from embeddings where failed_at is not null and ($2::bigint[] is null or seq = any($2)))`,
+    `select 'page:' || page_no as id from pages where state = 'failed' and ($1::bigint[] is null or page_no = any($1))
+      union all
+     select 'embedding:' || seq from embeddings where failed_at is not null and ($2::bigint[] is null or seq = any($2))`,
     [numbersOf(ids, 'page'), numbersOf(ids, 'embedding')],
+    ids !== null,
   )
 }
 
 /**
  * Returns pages and embeddings in quarantine to their services; their attempts count from zero
  * again. A page whose source is still stored goes to the normaliser, any other page to the crawler.
- *
- * @returns the number of returned pages and embeddings
  */
-async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
-  const pages = await retryPages(pool, {
+async function retryQuarantine(pool: Pool, ids: Ids, dryRun: boolean): Promise<Done> {
+  const pages = await (dryRun ? findTriable : retryPages)(pool, {
     outlet: null,
     state: 'failed',
     numbers: numbersOf(ids, 'page'),
   })
-  const embeddings = await pool.query(
-    `update embeddings set failed_at = null, attempts = 0, error = null, claimed_until = null, due_at = least(due_at, now())
-      where failed_at is not null and ($1::bigint[] is null or seq = any($1))`,
+  const embeddings = await readDone(
+    pool,
+    dryRun
+      ? `select 'embedding:' || seq as id from embeddings where failed_at is not null and ($1::bigint[] is null or seq = any($1))`
+      : `update embeddings set failed_at = null, attempts = 0, error = null, claimed_until = null, due_at = least(due_at, now())
+          where failed_at is not null and ($1::bigint[] is null or seq = any($1))
+         returning 'embedding:' || seq as id`,
     [numbersOf(ids, 'embedding')],
+    ids !== null,
   )
-  return pages + (embeddings.rowCount ?? 0)
+  return together(pages, embeddings)
 }
 
 /**
  * Gives up pages and embeddings in quarantine. A page stays known as refused, so that it is not
  * fetched again, unless an operator asks for it. An article without its embedding is found by
  * words, but not by meaning.
- *
- * @returns the number of pages and embeddings that were given up
  */
-async function forgetQuarantine(pool: Pool, ids: Ids): Promise<number> {
-  const pages = await pool.query(
-    `update pages set state = 'refused' where state = 'failed' and ($1::bigint[] is null or page_no = any($1))`,
+async function forgetQuarantine(pool: Pool, ids: Ids, dryRun: boolean): Promise<Done> {
+  if (dryRun) return findQuarantined(pool, ids)
+  const pages = await readDone(
+    pool,
+    `update pages set state = 'refused' where state = 'failed' and ($1::bigint[] is null or page_no = any($1))
+     returning 'page:' || page_no as id`,
     [numbersOf(ids, 'page')],
+    ids !== null,
   )
   const embeddings = await transaction(pool, async client => {
     // Index: embeddings_failed
@@ -199,7 +201,7 @@ async function forgetQuarantine(pool: Pool, ids: Ids): Promise<number> {
       [numbersOf(ids, 'embedding')],
     )
     await boundArticles(client, rows)
-    return rows.length
+    return rows.map(({ seq }) => `embedding:${seq}`)
   })
-  return (pages.rowCount ?? 0) + embeddings
+  return together(pages, { count: embeddings.length, ids: embeddings })
 }

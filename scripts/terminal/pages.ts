@@ -1,6 +1,7 @@
 import { counted, printableLine } from '../../shared/log/printable.ts'
 import { countOf, type Queryable } from '../../shared/postgres/pool.ts'
 import { span } from '../../status/words.ts'
+import { type Done, readDone } from './done.ts'
 import { columns } from './terminal.ts'
 
 /** A page that is open or refused. */
@@ -83,20 +84,20 @@ const TRIABLE = `
   and (p.state in ('failed', 'refused') or p.next_try_at > now()) and p.reason is distinct from 'put off'
   and (o.active or exists (select from page_sources s where s.page_no = p.page_no))`
 
-/** The number of pages that `retryPages` would return. */
-export async function countTriable(db: Queryable, choice: PageChoice): Promise<number> {
-  return countOf(db, `select count(*)::int as n ${CHOSEN} ${TRIABLE}`, valuesOf(choice))
+/** The pages that `retryPages` would return. */
+export async function findTriable(db: Queryable, choice: PageChoice): Promise<Done> {
+  const statement = `select 'page:' || p.page_no as id ${CHOSEN} ${TRIABLE}`
+  return readDone(db, statement, valuesOf(choice), choice.numbers !== null)
 }
 
 /**
  * Makes pages due now that failed, were refused or wait for a later try. For failed and refused
  * pages, attempts count from zero again. A page whose source is stored goes to the normaliser.
  * Pauses of hosts still apply.
- *
- * @returns the number of pages
  */
-export async function retryPages(db: Queryable, choice: PageChoice): Promise<number> {
-  const { rowCount } = await db.query(
+export async function retryPages(db: Queryable, choice: PageChoice): Promise<Done> {
+  return readDone(
+    db,
     `update pages u
         set state = case when ${isOpen('u')} then u.state
                          when exists (select from page_sources s where s.page_no = u.page_no) then 'stored'
@@ -106,10 +107,11 @@ export async function retryPages(db: Queryable, choice: PageChoice): Promise<num
             reason = case when ${isOpen('u')} then u.reason end,
             detail = case when ${isOpen('u')} then u.detail end,
             finished_at = null, next_try_at = now(), ends = 0, rests_until = null
-      where u.page_no in (select p.page_no ${CHOSEN} ${TRIABLE})`,
+      where u.page_no in (select p.page_no ${CHOSEN} ${TRIABLE})
+      returning 'page:' || u.page_no as id`,
     valuesOf(choice),
+    choice.numbers !== null,
   )
-  return rowCount ?? 0
 }
 
 /** Pages for people: one line a page. */

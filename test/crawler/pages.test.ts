@@ -203,7 +203,7 @@ t.test(
     t.match(withdrawn, { reason: 'gone', detail: 'the outlet answers 404', nextTry: null })
     site.on('/withdrawn', html('there'))
     const numbers = [withdrawn?.id.slice('page:'.length) ?? '']
-    t.equal(await retryPages(run.pool, { outlet: null, state: null, numbers }), 1)
+    t.equal((await retryPages(run.pool, { outlet: null, state: null, numbers })).count, 1)
     await run.workOff()
     await became(t, { '/withdrawn': 'stored' })
   },

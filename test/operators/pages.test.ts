@@ -28,7 +28,7 @@ const failed = await insert('/failed', 'failed', 'timeout', 'it took 60 s', '0')
 const later = await insert('/later', 'waiting', 'server error', 'the outlet answers 503', '3 hours')
 const putOff = await insert('/put-off', 'waiting', 'put off', 'new host', '1 day')
 const due = await insert('/b/due', 'waiting', null, null, '-1 second')
-await insert('/done', 'done', null, null, '0')
+const done = await insert('/done', 'done', null, null, '0')
 const refused = await insert('/refused', 'refused', 'gone', 'the outlet answers 410', '0')
 
 t.test('list names every page that is open, why, and when it is tried again', async t => {
@@ -84,9 +84,30 @@ t.test(
     t.match(await pages('retry'), { code: 2, err: /Name ids as list prints them/ })
     t.match(await pages('retry', 'embedding:1'), { code: 2, err: /is no id of a page/ })
     t.match((await pages('retry', '--all', '--dry-run')).err, /Would try 2 pages now/)
-    t.match(await pages('retry', later), { code: 0, err: /Tries 1 page now\./ })
-    const nothing = /Tries 0 pages now, of 2; the others are unknown, done, due already/
-    t.match(await pages('retry', due, 'page:999'), { code: 1, err: nothing })
+    const tried = new RegExp(`^Tries 1 page now: ${later}\\.$`, 'm')
+    t.match(await pages('retry', later.replace(':', ':0')), { code: 0, err: tried })
+    const left = [
+      [due, 'is due, or being fetched'],
+      ['page:999', 'is unknown'],
+      [putOff, 'is put off until tomorrow'],
+      [done, 'is indexed'],
+    ] as const
+    const named = [...left.map(([id]) => id), failed]
+    const told = await pages('retry', ...named, '--dry-run')
+    t.equal(told.code, 1)
+    for (const line of [`Would try 1 page now, of 5: ${failed}`, ...left.map(all => all.join(' '))])
+      t.match(told.err, new RegExp(`^${line}\\.$`, 'm'))
+    t.same(JSON.parse((await pages('retry', ...named, '--dry-run', '--json')).out), {
+      action: 'retry',
+      count: 1,
+      dry_run: true,
+      ids: [failed],
+      left: left.map(([id, why]) => ({ id, why })),
+    })
+    const many = Array.from({ length: 150 }, (_, at) => `page:${at + 1_000}`)
+    t.match((await pages('retry', ...many)).err, /1099 is unknown\.\n50 ids more were left; --json/)
+    const ofB = (await pages('retry', failed, '--outlet', 'b.example')).err
+    t.match(ofB, `${failed} is failed and of a.example, so it was not chosen`)
     t.match((await pages('retry', '--outlet', 'a.example', '--json')).out, /"count":1/)
     const { rows } = await pool.query(
       `select 'page:' || page_no as id, state, attempts, next_try_at <= now() as due, reason from pages
@@ -101,7 +122,7 @@ t.test(
     await pool.query('update outlets set active = false')
     t.match(
       (await pages('retry', await insert('/left', 'failed', 'timeout', null, '0'))).err,
-      /Tries 0 pages now/,
+      /Tries 0 pages now, of 1\.\npage:\d+ is of a\.example, which left the catalogue/,
     )
   },
 )

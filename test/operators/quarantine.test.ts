@@ -36,9 +36,21 @@ t.test(
     t.same(await firsts(), [null, 2, 2])
     t.equal(await database.count('article_rights where not vector and article_seq = 1'), 1)
     t.equal(await database.count('embeddings where seq = 1'), 0)
-    t.match(await runScript('queues', ['retry', 'page:999'], env), {
+    await pool.query(`
+      update embeddings set failed_at = now() where seq = 2;
+      update embeddings set embedded_at = now() where seq = 3`)
+    const retry = (...words: string[]) => runScript('queues', ['retry', ...words], env)
+    t.match(await retry('page:999', 'embedding:1', 'embedding:2', 'embedding:3'), {
       code: 1,
-      err: /Gave back 0 of 1; the others are not in quarantine/,
+      err: /^Gave back 1 of 4: embedding:2\.\npage:999 is unknown\.\n.*:1 is unknown\.\n.*:3 has its vector/m,
+    })
+    const again = await retry('embedding:2', '--json')
+    t.same(JSON.parse(again.out), {
+      action: 'retry',
+      count: 0,
+      dry_run: false,
+      ids: [],
+      left: [{ id: 'embedding:2', why: 'has not failed: it waits for the embedder' }],
     })
   },
 )
