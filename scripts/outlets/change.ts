@@ -91,7 +91,7 @@ export async function remove(
 
 /** Reads a catalogue and prints a sentence for each correction. */
 export const readOutlets = async (context: CommandContext, file: string): Promise<Outlet[]> =>
-  tell(context, readCatalogue(await readFile(file, 'utf8')))
+  tell(context, readCatalogue(await readFile(file, 'utf8'), file))
 
 /** Warns of feeds that several outlets of a catalogue name. */
 export function warnOfSharedFeeds({ say }: CommandContext, outlets: Outlet[]): void {

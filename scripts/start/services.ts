@@ -206,7 +206,7 @@ export async function loadOutlets(options: {
   report(sentence: string): void
 }): Promise<void> {
   const { pool, file, dataDir, report } = options
-  const { outlets } = readCatalogue(await readFile(file, 'utf8'))
+  const { outlets } = readCatalogue(await readFile(file, 'utf8'), file)
   const state = join(dataDir, LOADED)
   const loaded = Object.values(await readRecord(state)).filter(domain => typeof domain === 'string')
   const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })

@@ -95,7 +95,7 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
   const many = Array.from({ length: 21 }, () => ({ ...OUTLET, country: 'DE' }))
   t.throws(() => read(...many), { message: /^(.+\n){20}and 1 more$/ })
   t.throws(() => read(...many.slice(1)), { message: /^(.+\n){19}.+not "DE"\.$/ })
-  t.throws(() => readCatalogue('['), /not JSON/)
+  t.throws(() => readCatalogue('[', 'o.json'), /^o\.json is not JSON: /)
   t.throws(() => readCatalogue('[]'), /write \{"outlets"/)
 })
 

@@ -112,14 +112,15 @@ const validator = () =>
  * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",
  * "feeds", "sitemaps"}]}`.
  *
+ * @param name of the file, for the error of one that is not JSON
  * @throws CatalogueError that names the outlet and the field of every mistake
  */
-export function readCatalogue(text: string): Catalogue {
+export function readCatalogue(text: string, name = 'The catalogue'): Catalogue {
   let file: unknown
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
-    throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
+    throw new CatalogueError([`${name} is not JSON: ${describe(error)}`])
   }
   const validate = validator()
   const problems = validate(file) ? [] : (validate.errors ?? []).map(one => sentence(one, file))
