@@ -16,7 +16,7 @@ import { addressOf, isSame, readSearch, type Search, writeSearch } from '../sear
 import { COMPARED, parametersHere, viewOf } from '../search/view.ts'
 import { csvOf, isHollow, type Row, rowsOf } from './compared.ts'
 import { saveFile } from './download.ts'
-import { DASHES, type Picture, pngOf, SHOWN, svgOf } from './picture.ts'
+import { type Picture, pngOf, SHOWN, sampleOf, svgOf } from './picture.ts'
 
 /*
  * Numbers of articles depend on how much was published. So a comparison also counts each search
@@ -238,16 +238,13 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
 }
 
 const Sample = ({ at }: { at: number }) => (
-  <svg class="sample" width="28" height="8" aria-hidden="true">
-    <line
-      x2="28"
-      y1="4"
-      y2="4"
-      stroke={SHOWN.lines[at]}
-      stroke-width="2"
-      stroke-dasharray={DASHES[at]}
-    />
-  </svg>
+  <svg
+    class="sample"
+    width="40"
+    height="16"
+    aria-hidden="true"
+    dangerouslySetInnerHTML={{ __html: sampleOf(at, [0, 8], 40, SHOWN) }}
+  />
 )
 
 /** The picture as it is saved, in the width and the colours of the page. */

@@ -46,3 +46,34 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
   t.match(drawn(false, 330), />Number · By day · Perscope<.*>29 November 2026</, 'whole, in lines')
   t.notMatch(svg, /NaN|undefined/)
 })
+
+t.test('lines of equal figures are drawn apart, each with a sign of its own', async t => {
+  const rows = [20, 21].map(day =>
+    row(day, point(3), point(3), point(3.01), point(7), day === 20 ? point(0) : null),
+  )
+  const labels = ['a', 'b', 'c', 'd', 'e']
+  const tick = ({ key }: { key: string }) => key
+  const svg = svgOf({ rows, labels, isShare: false, tick, format: String, source: ['Number'] })
+  const places = [...svg.matchAll(/<polyline [^>]*points="([^" ]+)/g)].map(([, first = '']) =>
+    first.split(',').map(Number),
+  )
+  const [a = [], b = [], c = [], d = [], e = []] = places
+  const near = [c, a, b]
+  t.same(new Set(near.map(([left]) => left)).size, 3)
+  const tops = near.map(([, top = 0]) => top)
+  const [first = 0, second = 0, third = 0] = tops
+  t.same([second - first, third - second].map(Math.round), [4, 4], `${tops}`)
+  t.equal(d[0], e[0], 'what stands alone stays in its place')
+  t.equal(d[0], a[0], 'as the middle one does')
+  const signs = [...svg.matchAll(/<(circle|polygon) (?:points="([^"]+)")?/g)].map(
+    ([, kind, points]) => `${kind} ${points?.split(' ').length}`,
+  )
+  const counts = Object.groupBy(signs, sign => sign)
+  const found = Object.entries(counts).map(([sign, all]) => [sign, all?.length])
+  // Squares and diamonds have four corners, the triangles three; each also stands in the legend.
+  t.same(found, [
+    ['circle undefined', 3],
+    ['polygon 4', 6],
+    ['polygon 3', 5],
+  ])
+})

@@ -37,8 +37,16 @@ export const SHOWN: Colours = {
   rule: 'var(--rule)',
   ink: 'var(--ink)',
 }
-/** Dashes distinguish lines where colours do not. */
-export const DASHES = ['', '8 4', '2 4', '10 3 2 3', '10 3 2 3 2 3'] as const
+/** Dashes and the signs of points distinguish lines where colours do not. */
+const DASHES = ['', '8 4', '2 4', '10 3 2 3', '10 3 2 3 2 3'] as const
+/** Signs as regular polygons: how many corners, and where the first is, in turns. A disc has none. */
+const SIGNS = [
+  [0, 0],
+  [4, 1 / 8],
+  [3, -1 / 4],
+  [4, 0],
+  [3, 1 / 4],
+] as const
 
 const WIDTH = 1_200
 const LEFT = 90
@@ -52,6 +60,11 @@ const NARROW = 600
 /** The room of a name of a bucket below the axis, and of a letter. */
 const TICK = 150
 const LETTER = 9.5
+/** The distance of lines that would cover each other. */
+const APART = 4
+/** The radius of a disc where there is room. The corners of other signs are as many radii away. */
+const RADIUS = 5
+const CORNER = 1.4
 
 /** The comparison as an SVG file, with its legend, so that it can stand in a report. */
 export function svgOf(picture: Picture): string {
@@ -67,8 +80,17 @@ export function svgOf(picture: Picture): string {
   const top = Math.max(step, Math.ceil(Math.max(...values) / step) * step)
   const x = (index: number) => LEFT + ((index + 0.5) / rows.length) * (width - LEFT - RIGHT)
   const y = (value: number) => TOP + height * (1 - value / top)
+  const room = x(1) - x(0)
   // Points of many buckets would hide the line.
-  const radius = Math.max(1.5, Math.min(5, 0.3 * (x(1) - x(0))))
+  const radius = Math.max(1.5, Math.min(RADIUS, 0.3 * room))
+  const beside = Math.min(2 * radius, (0.8 * room) / labels.length)
+  const places = rows.map((row, index) => {
+    const tops = labels.map((_label, at) => {
+      const value = figureOf(row, at)
+      return value === null ? null : y(value)
+    })
+    return sideBySide(tops, x(index), beside)
+  })
   const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, n) => n * step).map(
     value =>
       `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${y(value)}" y2="${y(value)}" stroke="${colours.rule}"/>` +
@@ -86,30 +108,25 @@ export function svgOf(picture: Picture): string {
   const edge = width < NARROW ? 8 : LEFT
   const words = edge + SAMPLE + 15
   let below = bottom + 70
-  const lines = labels.map((label, at) => {
-    const colour = colours.lines[at]
-    const stroke = `stroke="${colour}" stroke-width="3" stroke-dasharray="${DASHES[at]}" fill="none"`
-    const points = rows.flatMap((row, index) => {
-      const value = figureOf(row, at)
-      if (value === null) return []
-      const fill = isHollow(row.points[at] ?? null) ? colours.ground : colour
-      const place = `cx="${x(index)}" cy="${y(value)}"`
-      return [`<circle ${place} r="${radius}" fill="${fill}" stroke="${colour}" stroke-width="2"/>`]
-    })
-    const sample = `<line x1="${edge}" x2="${edge + SAMPLE}" y1="${below}" y2="${below}" ${stroke}/>`
+  const lines = labels.flatMap((_label, at) =>
+    runsOf(places.map(row => row[at] ?? null)).map(
+      run => `<polyline ${strokeOf(at, colours)} points="${run.map(spelt).join(' ')}"/>`,
+    ),
+  )
+  // A line of one search would hide points of another.
+  const points = rows.flatMap((row, index) =>
+    row.points.flatMap((point, at) => {
+      const place = places[index]?.[at] ?? null
+      return place === null ? [] : [signOf(at, place, radius, colours, isHollow(point))]
+    }),
+  )
+  const legend = labels.flatMap((label, at) => {
+    const sample = sampleOf(at, [edge, below], SAMPLE, colours)
     const said = wrapped(label.split(' '), ' ', (width - words) / LETTER).map((line, n) =>
       textAt(words, below + 5 + n * LINE, line),
     )
     below += said.length * LINE
-    return [
-      ...runsOf(rows.map((row, index) => [x(index), figureOf(row, at)] as const)).map(
-        run =>
-          `<polyline ${stroke} points="${run.map(([left, value]) => `${left},${y(value)}`).join(' ')}"/>`,
-      ),
-      ...points,
-      sample,
-      ...said,
-    ].join('')
+    return [sample, ...said]
   })
   const said = wrapped(source, ' · ', (width - edge) / LETTER).map((line, at) =>
     textAt(edge, below + 6 + at * LINE, line),
@@ -122,9 +139,64 @@ export function svgOf(picture: Picture): string {
     ...grid,
     ...ticks,
     ...lines,
+    ...points,
+    ...legend,
     ...said,
     '</svg>',
   ].join('')
+}
+
+type Place = readonly [left: number, top: number]
+
+const spelt = ([left, top]: Place) => `${left.toFixed(1)},${top.toFixed(1)}`
+
+const strokeOf = (at: number, { lines }: Colours) =>
+  `stroke="${lines[at]}" stroke-width="3" stroke-dasharray="${DASHES[at]}" fill="none"`
+
+/** A line with its sign, as the legend has it. */
+export function sampleOf(at: number, [left, top]: Place, length: number, colours: Colours): string {
+  const line = `<line x1="${left}" x2="${left + length}" y1="${top}" y2="${top}" ${strokeOf(at, colours)}/>`
+  return line + signOf(at, [left + length / 2, top], RADIUS, colours, false)
+}
+
+/** The sign of a point. */
+function signOf(at: number, place: Place, radius: number, colours: Colours, isHollow: boolean) {
+  const colour = colours.lines[at]
+  const look = `fill="${isHollow ? colours.ground : colour}" stroke="${colour}" stroke-width="2"`
+  const [x, y] = place
+  const [count, turn] = SIGNS[at] ?? SIGNS[0]
+  const corners = Array.from({ length: count }, (_, n): Place => {
+    const angle = 2 * Math.PI * (turn + n / count)
+    return [x + CORNER * radius * Math.cos(angle), y + CORNER * radius * Math.sin(angle)]
+  })
+  return count === 0
+    ? `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${radius}" ${look}/>`
+    : `<polygon points="${corners.map(spelt).join(' ')}" ${look}/>`
+}
+
+/**
+ * Places of the points of a bucket. Points that would cover each other are moved apart, in both
+ * directions, so that all of their lines are seen.
+ *
+ * @param tops null: there is no point
+ */
+function sideBySide(tops: (number | null)[], left: number, beside: number): (Place | null)[] {
+  const groups: { at: number; top: number }[][] = []
+  const points = tops.flatMap((top, at) => (top === null ? [] : [{ at, top }]))
+  for (const point of points.sort((a, b) => a.top - b.top)) {
+    const last = groups.at(-1)
+    if (last !== undefined && point.top - (last.at(-1)?.top ?? 0) < APART) last.push(point)
+    else groups.push([point])
+  }
+  const places: (Place | null)[] = tops.map(() => null)
+  for (const group of groups) {
+    const middle = group.reduce((sum, { top }) => sum + top, 0) / group.length
+    for (const [n, { at }] of group.entries()) {
+      const off = n - (group.length - 1) / 2
+      places[at] = [left + off * beside, middle + off * APART]
+    }
+  }
+  return places
 }
 
 /** Parts of a text in lines of at most so many letters. A longer part is cut. */
@@ -139,11 +211,11 @@ function wrapped(parts: readonly string[], between: string, most: number): strin
 }
 
 /** Parts of a line without gaps. */
-function runsOf(points: (readonly [left: number, value: number | null])[]): [number, number][][] {
-  const runs: [number, number][][] = [[]]
-  for (const [left, value] of points) {
-    if (value === null) runs.push([])
-    else runs.at(-1)?.push([left, value])
+function runsOf(places: (Place | null)[]): Place[][] {
+  const runs: Place[][] = [[]]
+  for (const place of places) {
+    if (place === null) runs.push([])
+    else runs.at(-1)?.push(place)
   }
   return runs.filter(run => run.length > 0)
 }
