@@ -2,6 +2,7 @@ import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
 import { LIMITS } from '../../../services/api/contract/limits.ts'
+import { LANGUAGES } from '../../../shared/articles/article.ts'
 import {
   Button,
   CopyButton,
@@ -16,7 +17,7 @@ import {
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
-import { type Speech, useSpeech } from '../../words/index.ts'
+import { loadSpeech, type Speech, useSpeech } from '../../words/index.ts'
 import { CloseLine, useCounts } from '../insights/counts.tsx'
 import { beginMark } from '../search/fresh.ts'
 import { inWords } from '../search/in-words.ts'
@@ -241,6 +242,19 @@ function changedTo(search: Search, before: KeptSearch): string {
   return String(writeSearch({ ...search, sort, order }))
 }
 
+/** The name that the page proposes. */
+const nameOf = (search: Search, speech: Speech) =>
+  [...inWords(search, speech)].slice(0, LONGEST_TITLE).join('')
+
+const folded = (name: string) => name.normalize('NFC').trim().toLowerCase()
+
+/** Whether the page proposed the name of a kept search, in whatever language it was shown. */
+async function isProposed({ name, search }: KeptSearch): Promise<boolean> {
+  const speeches = await Promise.all(LANGUAGES.map(loadSpeech))
+  const stored = readStored(search)
+  return speeches.some(speech => folded(nameOf(stored, speech)) === folded(name))
+}
+
 /**
  * Keeps the search, under a name. The panel "Tell me" also says whom it tells, and keeps the search
  * when that is set.
@@ -260,8 +274,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const status = useRef<HTMLParagraphElement>(null)
   const goOn = () => focusIfLost(() => status.current)
   useOutletNames()
-  const nameOf = (one: Search) => [...inWords(one, speech)].slice(0, LONGEST_TITLE).join('')
-  const usual = nameOf(search)
+  const usual = nameOf(search, speech)
   const own = title?.trim()
   const question = questionOf(search)
   const isOfWords = search.mode !== 'semantic'
@@ -294,9 +307,9 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     return made.data.id
   }
   const change = async (before: KeptSearch) => {
-    const { id, name } = before
+    const { id } = before
     // A name that says the search says the new one; any other stays when none is typed.
-    const given = own || (name === nameOf(readStored(before.search)) ? usual : undefined)
+    const given = own || ((await isProposed(before)) ? usual : undefined)
     const body = { name: given, search: changedTo(search, before) }
     const asking = { key: secret, method: 'PATCH' as const, body }
     const path = `/explore/searches/${encodeURIComponent(id)}`
