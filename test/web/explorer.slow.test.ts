@@ -274,6 +274,33 @@ if (browserPath === undefined) {
     t.match(await page.title(), /^tweebaansbus – /)
   })
 
+  t.test(
+    'the page of an article leads back to the place in its results, or to a search',
+    async t => {
+      const { page, complaints } = await open(t, `/?language=nl#key=${secret}`)
+      await cards(page).nth(20).scrollIntoViewIfNeeded()
+      const link = cards(page).nth(20).locator('.source a')
+      const address = await link.getAttribute('href')
+      await link.click()
+      const back = page.getByRole('link', { name: 'Back to the results' })
+      await page.reload()
+      await back.focus()
+      await page.keyboard.press('Enter')
+      await cards(page).nth(20).waitFor()
+      t.equal(page.url(), `${api.base}/?language=nl#results`)
+      const isInView = async () => {
+        const { y = -1 } = (await cards(page).nth(20).boundingBox()) ?? {}
+        return y >= 0 && y < (page.viewportSize()?.height ?? 0)
+      }
+      await until(isInView, 10_000, 'the place')
+      const other = await open(t, `${address}#key=${secret}`)
+      const search = other.page.getByRole('link', { name: 'Search the news' })
+      t.equal(await search.getAttribute('href'), '/')
+      t.equal(await back.count(), 0)
+      t.strictSame([...complaints, ...other.complaints], [])
+    },
+  )
+
   t.test('the page of an article that was taken out says so, with its day', async t => {
     await api.index([{ title: 'Weggehaald' }])
     const { id } = (await api.ask(secret, '/v1/articles?q=weggehaald')).json.articles[0]

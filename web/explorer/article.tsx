@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import type { Related } from '../../clients/typescript/src/index.ts'
 import type { Match } from '../../search/browser.ts'
 import { snippetText } from '../../shared/articles/article.ts'
@@ -10,6 +10,7 @@ import { ago } from '../parts/time.ts'
 import { useSpeech } from '../words/index.ts'
 import { mark, type Piece } from './search/marks.ts'
 import { type Article, askCopies, type Matches, type Told } from './search/use-results.ts'
+import { notedPlace, RESULTS } from './search/view.ts'
 
 /** The page of one article, at its permanent address. */
 export function ArticlePage(props: {
@@ -54,6 +55,7 @@ export function ArticlePage(props: {
   useEffect(() => {
     document.title = `${title} – Perscope`
   }, [title])
+  const before = useMemo(notedPlace, [])
   const failure = outcome?.kind === 'failure' ? outcome : null
   const isGone = failure?.code === 'article_removed'
   const isNone = isGone || failure?.code === 'not_found'
@@ -70,6 +72,11 @@ export function ArticlePage(props: {
       ref={isPasted ? focus : null}
       aria-busy={outcome === null}
     >
+      <p class="back">
+        <a href={before === null ? '/' : `/${before.address}${RESULTS}`}>
+          ← {before === null ? words.search.title : words.results.back}
+        </a>
+      </p>
       {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? none : title}</h1>}
       {article !== null && (
         <Card {...{ article, match: null, matches: null, now: null, told, related }} />

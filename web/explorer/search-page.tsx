@@ -28,7 +28,15 @@ import {
   type Search,
 } from './search/search.ts'
 import { type First, type LoadedResults, useFresh, useResults } from './search/use-results.ts'
-import { NEWS, parametersHere, viewOf } from './search/view.ts'
+import {
+  NEWS,
+  notedPlace,
+  notePlace,
+  parametersHere,
+  RESULTS,
+  type ReadingPlace,
+  viewOf,
+} from './search/view.ts'
 
 /*
  * The address holds the state: a search is written there, and every part of the page is drawn from
@@ -237,13 +245,12 @@ function useCounting() {
   return { failed, figures: { round, onFailure }, again: () => setRound(before => before + 1) }
 }
 
-const PLACE = 'perscope.place'
 /** The most articles that a reload loads again, because each page of them costs a search. */
 const MOST_RELOADED = 250
 
 /**
- * A reload keeps the place of the reader: it loads the same articles again, page after page, and
- * scrolls to the place.
+ * A reload and the way back from an article keep the place of the reader: the page loads the same
+ * articles again, page after page, and scrolls to the place.
  */
 function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): void {
   const wanted = useRef(placeBefore())
@@ -255,14 +262,12 @@ function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): voi
     const keep = () => {
       const tops = cards().map(card => card.getBoundingClientRect().top)
       const first = tops.findIndex(top => top >= 0)
-      const place: ReadingPlace = {
+      notePlace({
         address: location.search,
-        shown: shown.current,
-        first,
+        shown: scrollY === 0 ? 0 : shown.current,
+        first: scrollY === 0 ? -1 : first,
         top: tops[first] ?? 0,
-      }
-      if (scrollY === 0) sessionStorage.removeItem(PLACE)
-      else sessionStorage.setItem(PLACE, JSON.stringify(place))
+      })
     }
     addEventListener('pagehide', keep)
     return () => removeEventListener('pagehide', keep)
@@ -282,31 +287,16 @@ function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): voi
   }, [of, articles, next, failure, loadMore])
 }
 
-interface ReadingPlace {
-  address: string
-  /** The number of shown articles. */
-  shown: number
-  /**
-   * The first card that begins in the window, and the distance of its top from the window's top, in
-   * pixels.
-   */
-  first: number
-  top: number
-}
-
 const cards = () => [...document.querySelectorAll('article.card')]
 
-/** The reader's place before a reload or a step of the history; null: the page was opened anew. */
+/**
+ * The reader's place before a reload, a step of the history or an article; null: the page was
+ * opened anew.
+ */
 function placeBefore(): ReadingPlace | null {
   const [navigation] = performance.getEntriesByType('navigation')
-  const kept = sessionStorage.getItem(PLACE)
-  if (
-    kept === null ||
-    !(navigation instanceof PerformanceNavigationTiming) ||
-    navigation.type === 'navigate'
-  )
-    return null
-  return JSON.parse(kept)
+  if (!(navigation instanceof PerformanceNavigationTiming)) return null
+  return navigation.type === 'navigate' && location.hash !== RESULTS ? null : notedPlace()
 }
 
 /** Fields in which a slash is an ordinary letter. */

@@ -27,3 +27,28 @@ export function viewOf(search: Search, changed: Record<string, string[]> = {}): 
   const address = addressOf(search)
   return view.size === 0 ? address : `${address}${address.includes('?') ? '&' : '?'}${view}`
 }
+
+/** Where the reader of results was when another page replaced them. */
+export interface ReadingPlace {
+  /** The query string of the address. */
+  address: string
+  /** The number of shown articles; 0: the page was not scrolled. */
+  shown: number
+  /**
+   * The first card that begins in the window, and the distance of its top from the window's top, in
+   * pixels. -1: the page was not scrolled.
+   */
+  first: number
+  top: number
+}
+
+const PLACE = 'perscope.place'
+/** The fragment with which an article's page leads back to the place. It is where results begin. */
+export const RESULTS = '#results'
+
+export const notePlace = (place: ReadingPlace): void =>
+  sessionStorage.setItem(PLACE, JSON.stringify(place))
+
+/** The last place in results of this tab; null: it has shown none. */
+export const notedPlace = (): ReadingPlace | null =>
+  JSON.parse(sessionStorage.getItem(PLACE) ?? 'null')
