@@ -25,7 +25,7 @@ export function Outlets(props: {
   const { words, say } = useSpeech()
   const chosen = entriesOf(search.outlets)
   const domains = chosen.filter(isDomain)
-  const { sets, wrong, save } = useSets(secret)
+  const { sets, wrong, save, rename } = useSets(secret)
   const unknown = useUnknown(domains, secret)
   useOutletNames()
   const [name, setName] = useState('')
@@ -37,6 +37,22 @@ export function Outlets(props: {
   /** The set that has the name that is typed: small and capital letters are the same. */
   const same = sets.find(one => name.trim().toLowerCase() === one.name.toLowerCase())
   const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
+  /** Ends a change: the search names the set again. */
+  const showSet = (of: string) => {
+    setChanged(null)
+    choose([of])
+    focusIfLost(() => yours.current)
+  }
+  const renameSet = async (before: string, to: string) => {
+    if (!(await rename(before, to))) return
+    // Should the second step fail, saving again changes the outlets of the renamed set.
+    setChanged(to)
+    const present = sets
+      .find(one => one.name === before)
+      ?.domains.toSorted()
+      .join()
+    if (domains.toSorted().join() === present || (await save(to, domains))) showSet(to)
+  }
   return (
     <>
       <p class="hint">{words.sets.named}</p>
@@ -96,10 +112,7 @@ export function Outlets(props: {
         <form
           onSubmit={async event => {
             event.preventDefault()
-            if (!(await save(name, domains))) return
-            setChanged(null)
-            choose([name.trim()])
-            focusIfLost(() => yours.current)
+            if (await save(name, domains)) showSet(name.trim())
           }}
         >
           {same !== undefined && (
@@ -122,15 +135,16 @@ export function Outlets(props: {
               {same === undefined ? words.sets.save : words.sets.change}
             </button>
             {changed !== null && (
-              <Button
-                class="quiet"
-                onClick={() => {
-                  setChanged(null)
-                  choose([changed])
-                  focusIfLost(() => yours.current)
-                }}
-                text={words.take.cancel}
-              />
+              <>
+                {same === undefined && name.trim() !== '' && (
+                  <Button
+                    of={changed}
+                    onClick={() => renameSet(changed, name.trim())}
+                    text={words.kept.rename}
+                  />
+                )}
+                <Button class="quiet" onClick={() => showSet(changed)} text={words.take.cancel} />
+              </>
             )}
           </span>
         </form>
