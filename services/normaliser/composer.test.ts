@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { storedPage } from '../../test/normaliser/pages.ts'
 import { watchTurns } from '../../test/turns.ts'
@@ -47,13 +48,24 @@ t.test('the time that a page waits for a thread does not count', async t => {
   t.equal(results.length, 5)
 })
 
+const slow = new URL('../../test/normaliser/slow-composer.ts', import.meta.url)
+
 t.test('the time that a fresh thread takes to start does not count', async t => {
-  const slow = new URL('../../test/normaliser/slow-composer.ts', import.meta.url)
   const composer = openComposer({ threads: 1, timeout: 1_000, worker: slow })
   t.teardown(() => composer.close())
   const began = performance.now()
   t.equal((await composer.compose(page('good'))).kind, 'refused')
   t.ok(performance.now() - began > 2_000, 'though it took longer than a page may')
+})
+
+t.test('no thread is ended while it loads its modules, because Node crashes then', async t => {
+  const composer = openComposer({ threads: 1, timeout: 1_000, worker: slow })
+  const began = performance.now()
+  const work = composer.compose(page('good')).catch(() => {})
+  await turn()
+  await composer.close()
+  t.ok(performance.now() - began > 2_000)
+  await work
 })
 
 t.test('a page that waits for a thread is given up when the service stops', async t => {

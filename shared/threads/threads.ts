@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { describe } from '../log/printable.ts'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 import { type Begun, createBegun, startClock } from './clock.ts'
 
 /** Why a task failed: it took too long, used too much memory, or threw an error. */
@@ -34,11 +37,17 @@ export interface Threads<Task, Result> {
    * @throws ThreadError when the task fails
    */
   run(task: Task): Promise<Result>
-  /** Ends all threads at once. Running tasks fail. */
+  /** Ends all threads as soon as they have loaded their modules. Running tasks fail. */
   close(): Promise<void>
 }
 
+/** The most ms that `close` waits for threads that load their modules. */
+const LOADING = 5_000
+
 /**
+ * The first task starts the first thread, because many a command and test opens threads and has no
+ * task for them.
+ *
  * @param options.worker module whose default export does a task
  * @param options.threads tasks at the same time
  * @param options.timeout ms that a task may keep its thread. After that the thread is ended and
@@ -52,37 +61,62 @@ export function openThreads<Task, Result>(options: {
   memory: number
 }): Threads<Task, Result> {
   const { worker, threads, timeout, memory } = options
-  const pool = new Piscina<Timed<Task>, Result>({
-    filename: worker.href,
-    minThreads: 1,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: 60_000,
-    resourceLimits: {
-      maxOldGenerationSizeMb: memory,
-      maxYoungGenerationSizeMb: 64,
-      stackSizeMb: 8,
-    },
-  })
-  // When a thread dies, its task gets the error too. Without this listener the error would end the
-  // process.
-  pool.on('error', () => {})
+  let pool: Piscina<Timed<Task>, Result> | undefined
+  let closed = false
+  const open = () => {
+    const opened = new Piscina<Timed<Task>, Result>({
+      filename: worker.href,
+      minThreads: 1,
+      maxThreads: threads,
+      concurrentTasksPerWorker: 1,
+      idleTimeout: 60_000,
+      resourceLimits: {
+        maxOldGenerationSizeMb: memory,
+        maxYoungGenerationSizeMb: 64,
+        stackSizeMb: 8,
+      },
+    })
+    // When a thread dies, its task gets the error too. Without this listener the error would end
+    // the process.
+    return opened.on('error', () => {})
+  }
+  /** By thread: when its first message has come, which says that its modules are loaded. */
+  const loaded = new WeakMap<Worker, Promise<unknown>>()
+  const watch = (threads: Worker[]) => {
+    for (const thread of threads) if (!loaded.has(thread)) loaded.set(thread, firstMessage(thread))
+  }
   return {
     async run(task) {
+      if (closed) throw new ThreadError('error', 'The threads were ended.')
+      pool ??= open()
       const begun = createBegun()
       const late = new AbortController()
       const stopClock = startClock(begun, timeout, () => late.abort())
       try {
-        return await pool.run({ ...task, begun }, { signal: late.signal })
+        const result = pool.run({ ...task, begun }, { signal: late.signal })
+        watch(pool.threads)
+        return await result
       } catch (error) {
         throw failureOf(error, late.signal.aborted, { timeout, memory })
       } finally {
         stopClock()
+        // Another thread has taken the place of one that died.
+        watch(pool.threads)
       }
     },
-    close: () => pool.destroy(),
+    async close() {
+      closed = true
+      // Node may crash when a thread is ended while it loads its modules.
+      const loading = pool?.threads.map(thread => loaded.get(thread)) ?? []
+      await withTimeLimit(Promise.all(loading), LOADING, () => undefined)
+      await pool?.destroy()
+    },
   }
 }
+
+/** Resolves with the first message of a thread, or with its end. */
+const firstMessage = (thread: Worker): Promise<unknown> =>
+  Promise.race([once(thread, 'message'), once(thread, 'exit')]).catch(() => {})
 
 function failureOf(
   error: unknown,

@@ -5,14 +5,13 @@ import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 
-const loaded = sleep(2_500)
+await sleep(2_500)
 
 /**
  * A thread for tests: it takes long to load what it needs, as on a machine that is busy with other
  * things.
  */
 export default async function slowStart({ begun }: Timed<ComposeTask>): Promise<Composition> {
-  await loaded
   begin(begun)
   return {
     kind: 'refused',
