@@ -32,6 +32,8 @@ export interface FeedElement {
   base: string | null
   /** The nearest `xml:base`; null when no element around it has one. */
   declaredBase: string | null
+  /** The namespaces of the prefixes that are declared here, in lower case. */
+  prefixes: Readonly<Record<string, string>>
 }
 
 export interface Markup {
@@ -125,7 +127,6 @@ interface Tree {
   opening: FeedElement | null
   /** The attributes of `opening`. */
   attributes: Map<string, string>
-  namespaces: Namespaces
   depth: number
   elements: number
   items: number
@@ -148,12 +149,12 @@ export function readMarkup(text: string, address: string | null): Markup {
     end: source.length,
     base: address,
     declaredBase: null,
+    prefixes: NO_PREFIXES,
   }
   const tree: Tree = {
     open: root,
     opening: null,
     attributes: new Map(),
-    namespaces: createNamespaces(),
     depth: 0,
     elements: 0,
     items: 0,
@@ -229,6 +230,7 @@ function openElement(tree: Tree, name: string, end: number): void {
     end,
     base: open.base,
     declaredBase: open.declaredBase,
+    prefixes: open.prefixes,
   }
   open.children.push(element)
   tree.opening = element
@@ -242,7 +244,7 @@ function addAttribute({ opening, attributes }: Tree, name: string, value: string
 
 /** Sets attributes, bases and name of the element whose start tag has been read. */
 function completeOpening(tree: Tree): void {
-  const { opening, namespaces } = tree
+  const { opening } = tree
   if (opening === null) return
   if (tree.attributes.size > 0) {
     opening.attributes = tree.attributes
@@ -252,9 +254,9 @@ function completeOpening(tree: Tree): void {
       opening.base = resolveBase(base, opening.base)
       opening.declaredBase = resolveBase(base, opening.declaredBase)
     }
+    opening.prefixes = prefixesIn(opening)
   }
-  namespaces.enter(opening.name, opening.attributes)
-  opening.name = namespaces.canonicalName(opening.name)
+  opening.name = canonicalName(opening)
   tree.opening = null
 }
 
@@ -265,7 +267,6 @@ function closeElement(tree: Tree, end: number): void {
   if (open.parent === null) return
   open.end = Math.max(open.start, end)
   tree.open = open.parent
-  tree.namespaces.leave()
   tree.depth -= 1
 }
 
@@ -308,59 +309,34 @@ function withoutDoctype(text: string): string {
  */
 const NAMESPACES = new Map(Object.entries(namespaces))
 
-/** The prefixes that are declared at the current place of the document. */
-interface Namespaces {
-  /** Begins an element, whose attributes may declare prefixes. */
-  enter(element: string, attributes: ReadonlyMap<string, string>): void
-  /** Ends the innermost element. */
-  leave(): void
-  /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
-  canonicalName(name: string): string
-}
+const NO_PREFIXES: FeedElement['prefixes'] = Object.create(null)
 
 /**
- * Holds a stack of declarations for each prefix. An element then costs only as much as it declares
- * itself. Copying all prefixes for each element takes seconds for hostile documents.
+ * The prefixes in an element. Those that it declares inherit from those around it, because copying
+ * all prefixes for each element takes seconds for hostile documents.
  */
-function createNamespaces(): Namespaces {
-  const declared = new Map<string, string[]>()
-  /** The prefixes that each open element has declared. */
-  const entered: string[][] = []
-
-  return {
-    enter(element, attributes) {
-      let prefixes = NONE
-      for (const [name, value] of attributes) {
-        if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
-        const prefix = name.slice(6)
-        const namespace = value.trim().toLowerCase()
-        const isOwn =
-          OF_RSS.has(element) || (OF_ATOM.has(element) && NAMESPACES.get(namespace) !== 'atom')
-        const meaning = prefix === '' && isOwn ? '' : namespace
-        const meanings = declared.get(prefix)
-        if (meanings === undefined) declared.set(prefix, [meaning])
-        else meanings.push(meaning)
-        if (prefixes === NONE) prefixes = []
-        prefixes.push(prefix)
-      }
-      entered.push(prefixes)
-    },
-    leave() {
-      for (const prefix of entered.pop() ?? NONE) declared.get(prefix)?.pop()
-    },
-    canonicalName(name) {
-      const colon = name.indexOf(':')
-      const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
-      const namespace = declared.get(prefix)?.at(-1)
-      const known = namespace === undefined ? undefined : NAMESPACES.get(namespace)
-      // A prefix without a known declaration has its usual meaning.
-      const canonical = known ?? prefix
-      return canonical === '' ? local : `${canonical}:${local}`
-    },
+function prefixesIn({ name, attributes, prefixes }: FeedElement): FeedElement['prefixes'] {
+  const declared = [...attributes].filter(([one]) => one === 'xmlns' || one.startsWith('xmlns:'))
+  if (declared.length === 0) return prefixes
+  const own: Record<string, string> = Object.create(prefixes)
+  for (const [one, value] of declared) {
+    const prefix = one.slice(6)
+    const namespace = value.trim().toLowerCase()
+    const isOwn = OF_RSS.has(name) || (OF_ATOM.has(name) && NAMESPACES.get(namespace) !== 'atom')
+    own[prefix] = prefix === '' && isOwn ? '' : namespace
   }
+  return own
 }
 
-const NONE: string[] = []
+/** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
+function canonicalName({ name, prefixes }: FeedElement): string {
+  const colon = name.indexOf(':')
+  const prefix = name.slice(0, Math.max(0, colon))
+  const local = name.slice(colon + 1)
+  // A prefix without a known declaration has its usual meaning.
+  const canonical = NAMESPACES.get(prefixes[prefix] ?? '') ?? prefix
+  return canonical === '' ? local : `${canonical}:${local}`
+}
 
 /**
  * Elements whose default namespace always counts as the namespace of their format. Some feeds
