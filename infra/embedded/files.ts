@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
+import { parseJson } from '../../shared/encoding/json.ts'
 
 /**
  * An error that the operator has to solve. The message is one sentence that says how to solve it.
@@ -81,11 +82,6 @@ export async function secretIn(file: string, make: () => string): Promise<string
 
 /** The JSON object, or list, in a file; empty when the file is missing or damaged. */
 export async function readRecord(path: string): Promise<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse((await readIfThere(path)) ?? '{}')
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch (error) {
-    if (error instanceof SyntaxError) return {}
-    throw error
-  }
+  const value = parseJson((await readIfThere(path)) ?? '')
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

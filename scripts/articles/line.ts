@@ -13,6 +13,7 @@ import {
 } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { isRecord } from '../../shared/encoding/is-record.ts'
+import { parseJson } from '../../shared/encoding/json.ts'
 import { nearestName } from '../../shared/encoding/near-miss.ts'
 import { type Mapping, mapped } from './mapping.ts'
 import type { Notes } from './reader.ts'
@@ -150,12 +151,8 @@ function publishedAt(fields: Fields, latest: number, notes: Notes | undefined): 
 }
 
 function readObject(line: string): Fields {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    throw new BadLine('it is not JSON; write one object a line.')
-  }
+  const value = parseJson(line)
+  if (value === undefined) throw new BadLine('it is not JSON; write one object a line.')
   if (!isRecord(value)) throw new BadLine('it is JSON, but no object; write one object a line.')
   return value
 }

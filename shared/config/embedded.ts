@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { isRecord } from '../encoding/is-record.ts'
+import { parseJson } from '../encoding/json.ts'
 import { SETTINGS } from './settings.ts'
 
 /** The file in `DATA_DIR` with the ports of the embedded servers, by name. */
@@ -40,14 +42,8 @@ function loopbackPort(address: string): number | null {
 }
 
 function portOf(name: string, dataDir: string): unknown {
-  try {
-    const ports: unknown = JSON.parse(textOf(join(dataDir, PORTS)))
-    return typeof ports === 'object' && ports !== null
-      ? Object.entries(ports).find(([key]) => key === name)?.[1]
-      : null
-  } catch {
-    return null
-  }
+  const ports = parseJson(textOf(join(dataDir, PORTS)))
+  return isRecord(ports) ? ports[name] : null
 }
 
 /**

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, fetch, request } from 'undici'
 import type { Config } from '../config/config.ts'
 import { isRecord } from '../encoding/is-record.ts'
+import { parseJson } from '../encoding/json.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen, createCircuit, type Obstacle } from '../resilience/circuit.ts'
 import { createSemaphore } from '../resilience/semaphore.ts'
@@ -341,12 +342,8 @@ function readAnswer(text: string, expected: number): EmbeddingsAnswer {
       'refused',
       `The embedding endpoint answers with ${why}; see EMBEDDINGS_URL and EMBEDDINGS_API.`,
     )
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw nonsense('something that is no JSON')
-  }
+  const answer = parseJson(text)
+  if (answer === undefined) throw nonsense('something that is no JSON')
   if (!isRecord(answer) || !Array.isArray(answer.data))
     throw nonsense('something that holds no `data`')
   if (answer.data.length !== expected)

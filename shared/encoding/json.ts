@@ -1,3 +1,15 @@
+/** A JSON value, as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Parses JSON; undefined: the text is none. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Whether the JSON is nested deeper than any feed or page needs. `JSON.parse` would take seconds
  * for megabytes of brackets.

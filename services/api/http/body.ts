@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { parseJson } from '../../../shared/encoding/json.ts'
 import { ApiError, invalid } from '../contract/errors.ts'
 import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 
@@ -109,12 +110,8 @@ function decode(body: unknown): string {
 }
 
 function parse(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
-  } catch {
-    // The line after the block reports it.
-  }
+  const value = parseJson(text)
+  if (isRecord(value)) return value
   throw unreadable()
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { addAbortSignal, type Duplex } from 'node:stream'
 import { type buildConnector, Client } from 'undici'
+import { parseJson } from '../../../shared/encoding/json.ts'
 import { type RightsHeaders, rightsHeaders } from '../../../shared/outlets/rights.ts'
 import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { getLeniently, type Leniency } from './lenient.ts'
@@ -184,14 +185,7 @@ const CONTAINERS =
  */
 function breaksOff(body: Buffer): boolean {
   const text = body.toString('latin1').replaceAll('\0', '').trimStart()
-  if (/^[{[]/.test(text)) {
-    try {
-      JSON.parse(text)
-      return false
-    } catch {
-      return true
-    }
-  }
+  if (/^[{[]/.test(text)) return parseJson(text) === undefined
   if (!/^(?:\xef\xbb\xbf)?</.test(text)) return !/[\r\n]$/.test(text)
   if (!text.trimEnd().endsWith('>')) return true
   let open = 0
@@ -257,30 +251,22 @@ async function* inFewPieces(
 }
 
 /**
- * Reads a body into one block of memory. A body beyond `maxBytes` is refused. With `cut` it is cut
+ * Reads a whole body. A body beyond `maxBytes` is refused. With `cut` it is cut
  * there, and the remaining bytes are not awaited.
  */
 async function readBody(
   body: AsyncIterable<Buffer>,
   { maxBytes, cut }: RequestLimits,
 ): Promise<Buffer> {
-  let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
+  const pieces: Buffer[] = []
   let length = 0
   for await (const piece of body) {
     if (length + piece.length > maxBytes && !cut) throw tooLarge(maxBytes)
-    const kept = piece.subarray(0, maxBytes - length)
-    if (length + kept.length > block.length) {
-      const larger = Buffer.allocUnsafe(
-        Math.min(maxBytes, Math.max(2 * block.length, length + kept.length)),
-      )
-      block.copy(larger, 0, 0, length)
-      block = larger
-    }
-    kept.copy(block, length)
-    length += kept.length
+    pieces.push(piece.subarray(0, maxBytes - length))
+    length += piece.length
     if (cut && length >= maxBytes) break
   }
-  return block.subarray(0, length)
+  return Buffer.concat(pieces)
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {

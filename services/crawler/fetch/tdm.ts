@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { parseJson } from '../../../shared/encoding/json.ts'
 import { readRow } from '../../../shared/postgres/pool.ts'
 import { spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
@@ -48,12 +49,8 @@ export function ruleFor(rules: TdmRule[], url: URL): TdmRule | null {
  */
 export function readTdmFile(text: string): TdmRule[] | null {
   if (Buffer.byteLength(text) >= LIMIT) return [UNREAD]
-  let file: unknown
-  try {
-    file = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch {
-    return null
-  }
+  const file = parseJson(text.replace(/^\ufeff/, ''))
+  if (file === undefined) return null
   const written: unknown[] = Array.isArray(file) ? file : []
   const rules = written.slice(0, MOST_RULES).flatMap(readRule)
   return written.length > MOST_RULES ? [...rules, UNREAD] : rules

@@ -1,3 +1,5 @@
+import { type Json, parseJson } from '../../../shared/encoding/json.ts'
+
 /*
  * JSON-LD is the best statement of a page about itself, but is often broken. The code repairs it
  * where that is safe, and otherwise searches it for single fields. Everything has limits, because
@@ -200,23 +202,13 @@ function parseTolerantly(script: string): Json | undefined {
     .trim()
     .replace(/;$/, '')
   if (bare === '') return undefined
-  return parse(bare) ?? parse(mend(bare)) ?? parse(mend(bare.replaceAll('&quot;', '"')))
+  return parseJson(bare) ?? parseJson(mend(bare)) ?? parseJson(mend(bare.replaceAll('&quot;', '"')))
 }
 
 /** Reads the content of a JSON string. If its escapes are broken, the text stays unchanged. */
 function unquote(text: string): string {
-  const value = parse(`"${text}"`)
+  const value = parseJson(`"${text}"`)
   return typeof value === 'string' ? value : text
-}
-
-/** Parses JSON; undefined when it is none. */
-export function parse(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text)
-    return value ?? undefined
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -307,8 +299,6 @@ const stated = (
 ): StatedAuthor[] =>
   names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
 
-/** A JSON value, as `JSON.parse` gives it. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** An object of JSON-LD (JSON-LD 1.1, "node object"). */
 export type JsonLdNode = { [key: string]: Json }
 

@@ -1,4 +1,4 @@
-import { type Json, parse } from './jsonld.ts'
+import { type Json, parseJson } from '../../../shared/encoding/json.ts'
 
 /** The most characters of a page's scripts that are searched for data. */
 const MAX_DATA = 4_000_000
@@ -78,8 +78,8 @@ function readValue(written: string): Json | undefined {
   const sign = written.charAt(0)
   if (sign === '{' || sign === '[')
     return (
-      parse(written) ??
-      parse(
+      parseJson(written) ??
+      parseJson(
         written.replace(
           /("(?:[^"\\]|\\[\s\S])*(?:"|\\?$))|\bundefined\b/g,
           (_, text) => text ?? 'null',
@@ -89,6 +89,6 @@ function readValue(written: string): Json | undefined {
   const inner = written
     .slice(1, -1)
     .replace(/\\.|"/gs, signs => (signs === "\\'" ? "'" : signs === '"' ? '\\"' : signs))
-  const text = parse(sign === '"' ? written : `"${inner}"`)
-  return typeof text === 'string' ? parse(text) : undefined
+  const text = parseJson(sign === '"' ? written : `"${inner}"`)
+  return typeof text === 'string' ? parseJson(text) : undefined
 }

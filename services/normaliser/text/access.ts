@@ -1,4 +1,5 @@
-import { isNode, type Json, type JsonLdNode } from '../metadata/jsonld.ts'
+import type { Json } from '../../../shared/encoding/json.ts'
+import { isNode, type JsonLdNode } from '../metadata/jsonld.ts'
 
 /*
  * Who may read an article, by the data of its page. The names are those that publishing software

@@ -1,7 +1,7 @@
 import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
 import { decodeText } from '../../../../shared/encoding/decode.ts'
 import { isRecord } from '../../../../shared/encoding/is-record.ts'
-import { isDeep } from '../../../../shared/encoding/json.ts'
+import { isDeep, parseJson } from '../../../../shared/encoding/json.ts'
 import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
@@ -283,7 +283,7 @@ const cut = (text: string | null, length: number): string | null =>
  */
 function readJsonFeed(text: string, base: string | null): Feed | null {
   if (isDeep(text)) return null
-  const feed = parsed(text) ?? parsed(mended(text))
+  const feed: unknown = parseJson(text) ?? parseJson(mended(text))
   if (!isRecord(feed) || !Array.isArray(feed.items)) return null
   if (typeof feed.version !== 'string' && typeof feed.title !== 'string') return null
   const authors = authorsOf(feed)
@@ -297,14 +297,6 @@ function readJsonFeed(text: string, base: string | null): Feed | null {
       .map(item => readItem(item, authors)),
     next: typeof feed.next_url === 'string' ? nextPage(feed.next_url, base) : null,
     whole: feed.items.length <= MAX_ENTRIES,
-  }
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
   }
 }
 
