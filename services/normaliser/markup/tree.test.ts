@@ -55,6 +55,7 @@ t.test('an attribute or tag that never ends costs no time', async t => {
   parsePage('<a '.repeat(DEEP))
   parsePage('<h1 '.repeat(DEEP))
   parsePage(`<h1>${'x</b'.repeat(DEEP)}`)
+  parsePage(`<h1>${'x'.repeat(MAX_MARKUP)}</h2>`)
   parsePage('<'.repeat(DEEP * 10))
   parsePage('<!--'.repeat(DEEP))
   t.ok(took() < 5_000, `${took()} ms`)
@@ -66,4 +67,5 @@ t.test('drawings are removed, and separate words', async t => {
 
 t.test('the end tag of another heading closes a heading', async t => {
   t.same(textsOf('<h2>One</h3>two<h1>Three</h1>'), ['One', 'two', 'Three'])
+  t.same(textsOf('<h2 id=a>One <b>x</b></H1 >two</h4>'), ['One x', 'two'])
 })

@@ -124,17 +124,24 @@ export function parsePage(html: string): Page {
   root.startIndex = -1
   const markup = html.slice(0, MAX_MARKUP)
   const [last] = markup.matchAll(/<\/?[a-z]/gi).drop(MAX_TAGS)
-  parser.end(markup.slice(0, last?.index).replace(HEADINGS, '$1$2'))
+  parser.end(closeHeadings(markup.slice(0, last?.index)))
   removeButtons(root)
   placeStreamed(root)
   return { html, $: load(handler.root), root }
 }
 
 /**
- * A heading that is closed by the end tag of another one, as in HTML (HTML Standard, 13.2.6.4.7).
- * The parser knows only its own end tag.
+ * Writes the end tag of another heading, which closes an open heading, as its own (HTML Standard,
+ * 13.2.6.4.7). The parser knows only its own end tag.
  */
-const HEADINGS = /(<h([1-6])\b[^<>]*>(?:[^<]|<(?!\/?h[1-6]\b))*<\/h)[1-6](?=[\s/>])/gi
+function closeHeadings(markup: string): string {
+  let open: string | null = null
+  return markup.replace(/<(\/?)h([1-6])(?=[\s/>])/gi, (tag, slash: string, level: string) => {
+    const closed = slash === '' ? null : open
+    open = slash === '' ? level : null
+    return closed === null ? tag : `</h${closed}`
+  })
+}
 
 /**
  * React sends a part that takes long at the end of the page, as hidden element `S:1`. A script puts
