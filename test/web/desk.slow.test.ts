@@ -108,9 +108,14 @@ if (browserPath === undefined) {
       (await api.ask(secret, `/explore/counts?by=country&q=gemeente&search_in=title_body`)).json
         .data.length,
     )
-    await button(page, 'Back to the searches before').click()
-    await lines.nth(1).waitFor()
+    await button(page, 'Back to the searches before').press('Enter')
+    await page.locator('.compare [aria-label="Remove: brussel"]:focus').waitFor()
     t.strictSame(await lines.locator('.feed-title').allInnerTexts(), names, 'nothing is lost')
+    await button(page, 'Remove: gemeente').press('Enter')
+    await page.locator('.compare [aria-label="Remove: brussel"]:focus').waitFor()
+    await button(page, 'Add this search').press('Enter')
+    await page.locator('.compare [aria-disabled="true"]:focus').waitFor()
+    await lines.nth(1).waitFor()
 
     await button(page, 'Cite').click()
     await button(page, 'Make the address').click()

@@ -2,7 +2,7 @@ import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Counts } from '../../../clients/typescript/src/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { Button, Segments, useStateOf, useWork } from '../../parts/controls.tsx'
+import { Button, focusIfLost, Segments, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ask, type Failure } from '../../parts/request.ts'
 import { Figures } from '../../parts/table.tsx'
@@ -61,7 +61,15 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   }, [searches, isShown])
   const [isShare, setShare] = useState(false)
   const [texts, setTexts] = useState(false)
-  const choose = (chosen: Search[]) => setSearches(chosen.slice(0, MOST))
+  const list = useRef<HTMLUListElement>(null)
+  /** @param at the search whose button gets the focus, if the button that was pressed is gone */
+  const choose = (chosen: Search[], at = 0) => {
+    setSearches(chosen.slice(0, MOST))
+    focusIfLost(() => {
+      const left = list.current?.querySelectorAll('button') ?? []
+      return left[Math.min(at, left.length - 1)] ?? list.current?.closest<HTMLElement>('.take')
+    })
+  }
   const [unit, setUnit] = useUnit()
   const { unit: of } = useTimeCounts(searches[0] ?? null, unit, secret, 0, false)
   const { rows, of: counted, none, failure, again } = useRows(searches, of, texts, secret)
@@ -115,29 +123,17 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   return (
     <section class="compare">
       <h3>{words.take.compare}</h3>
-      <ul class="feed-list">
-        {searches.map((one, at) => (
-          <li key={addressOf(one)} class="row">
-            <Sample at={at} />
-            <span class="feed-title">
-              {labelOf(one)}
-              {none.includes(one) && <span class="hint"> {words.compare.none}</span>}
-            </span>
-            <Button
-              class="quiet"
-              onClick={() => choose(searches.filter(other => other !== one))}
-              aria-label={say(words.filters.remove, { name: labelOf(one) })}
-              text="×"
-            />
-          </li>
-        ))}
-      </ul>
+      <Compared
+        {...{ searches, none, list, labelOf }}
+        onRemove={at => choose(searches.toSpliced(at, 1), at)}
+      />
       {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
       {rows.length > 0 && <Lines picture={picture} />}
       <p class="row">
         <Button
-          disabled={isFull}
-          onClick={() => choose([...searches, search])}
+          // A button that is disabled would lose the focus to the page.
+          aria-disabled={isFull}
+          onClick={() => !isFull && choose([...searches, search])}
           text={words.compare.add}
         />
         {(['language', 'country'] as const).map(by => (
@@ -181,6 +177,37 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
         </>
       )}
     </section>
+  )
+}
+
+/** The compared searches, each with the sign of its line and a button that takes it away. */
+function Compared(props: {
+  searches: Search[]
+  none: Search[]
+  list: RefObject<HTMLUListElement | null>
+  labelOf(search: Search): string
+  onRemove(at: number): void
+}) {
+  const { searches, none, list, labelOf, onRemove } = props
+  const { words, say } = useSpeech()
+  return (
+    <ul class="feed-list" ref={list}>
+      {searches.map((one, at) => (
+        <li key={addressOf(one)} class="row">
+          <Sample at={at} />
+          <span class="feed-title">
+            {labelOf(one)}
+            {none.includes(one) && <span class="hint"> {words.compare.none}</span>}
+          </span>
+          <Button
+            class="quiet"
+            onClick={() => onRemove(at)}
+            aria-label={say(words.filters.remove, { name: labelOf(one) })}
+            text="×"
+          />
+        </li>
+      ))}
+    </ul>
   )
 }
 
