@@ -98,8 +98,8 @@ const SAMPLE = 5_000
 // `lo`. `article_days` gives the number of articles of yesterday and today. At most SAMPLE articles
 // are read by primary key, evenly spread. Imported articles, and those from before pages were
 // noted, are left out, because they do not show the speed of the crawl. When an outlet is added,
-// its feeds have articles of earlier weeks. These count as articles, but their age is no lag. An
-// article that lost its vector counts from when it was promised again. $1: SAMPLE. $2: ms.
+// its feeds have articles of earlier weeks. These count as articles, but their age is no lag. The
+// lag of one that lost its vector begins EMBED_DELAY before it was due again. $1: SAMPLE. $2: ms.
 const READ_LAG = `
   with span as materialized (
     select last_seq as hi,

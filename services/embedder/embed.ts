@@ -273,8 +273,9 @@ const vectorLag = histogram(
 )
 
 /**
- * Counts an article whose vector is stored. One that lost its vector counts from the moment when it
- * was promised again. Times in ms since 1970, the delay in ms.
+ * Counts an article whose vector is stored. The lag of one that lost its vector begins EMBED_DELAY
+ * before it was due again, so that every lag includes the delay. Times in ms since 1970, the delay
+ * in ms.
  */
 function observeArticle(
   { dueAt, ingestedAt }: { dueAt: number; ingestedAt: number | null },
