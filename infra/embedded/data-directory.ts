@@ -177,14 +177,16 @@ export interface RememberedPorts {
  *
  * @param report called with a sentence when a port had to change
  * @param name of the file in `dataDir`
+ * @param ports what is known of them from elsewhere, which goes before the file
  */
 export async function rememberedPorts(
   dataDir: string,
   report: (sentence: string) => void,
   name: string = PORTS,
+  ports: Readonly<Record<string, number>> = {},
 ): Promise<RememberedPorts> {
   const file = join(dataDir, name)
-  const known = await readRecord(file)
+  const known = { ...(await readRecord(file)), ...ports }
   return {
     async of(name: string) {
       const before = known[name]

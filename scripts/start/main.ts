@@ -14,6 +14,7 @@ import { type EmbeddedServers, startServers } from '../../infra/embedded/servers
 import type { ServerName } from '../../infra/embedded/starting.ts'
 import type { Program } from '../../infra/embedded/supervision/supervise.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
+import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
 import { startSampleSites } from '../../infra/outlets/sample/server.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { RUNNING, runningLines } from '../../shared/config/embedded.ts'
@@ -120,7 +121,7 @@ async function run(start: Start): Promise<void> {
   await renewKeys(patient, signal)
   let catalogue = config.OUTLETS
   if (catalogue === '') {
-    const sample = await serveSample(dataDir.path, report)
+    const sample = await serveSample(pool, dataDir.path, report)
     open.defer(sample.close)
     catalogue = sample.file
   }
@@ -249,11 +250,21 @@ async function follow(
 }
 
 /**
- * Serves the sample outlets on loopback, at the addresses of the last start, because an article is
- * known by its address. Returns the file of their catalogue.
+ * Serves the sample outlets on loopback, at the addresses that the database knows, because an
+ * article is known by its address. So a restored backup finds them on another machine, too. Returns
+ * the file of their catalogue.
  */
-async function serveSample(dataDir: string, report: (sentence: string) => void) {
-  const ports = await rememberedPorts(dataDir, report, 'sample-ports.json')
+async function serveSample(pool: Pool, dataDir: string, report: (sentence: string) => void) {
+  const domains = SAMPLE_OUTLETS.map(({ domain }) => domain)
+  // $1 domains. The latest feeds come last. Only ports that a start chooses.
+  const { rows } = await pool.query<{ domain: string; port: number }>(
+    `select domain, substring(url from '^http://127[.]0[.]0[.]1:([23][0-9]{4})/')::int as port
+       from outlets join feeds using (outlet_no)
+      where domain = any ($1) and url ~ '^http://127[.]0[.]0[.]1:[23][0-9]{4}/' order by feeds.active, feed_no`,
+    [domains],
+  )
+  const known = Object.fromEntries(rows.map(({ domain, port }) => [domain, port]))
+  const ports = await rememberedPorts(dataDir, report, 'sample-ports.json', known)
   const sites = await startSampleSites(ports.of)
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -89,9 +89,14 @@ t.test(
     t.equal(await first.ended, 0)
     t.same(stillRunning(members), [], 'no process is left')
 
+    // As on a machine where a backup was restored.
+    const sites = () => readFileSync(join(dataDir, 'sample-outlets.json'), 'utf8')
+    const addresses = sites()
+    rmSync(join(dataDir, 'sample-ports.json'))
     const again = start(t, { DATA_DIR: dataDir, PORT: port })
     await until(() => curls(again.printed()).length === 3, 100_000, again.words)
     t.same(curls(again.printed()), lines, 'the same key and searches')
+    t.equal(sites(), addresses, 'the sample is where the database knows it')
     const children = descendants(again.pid).map(seen => seen.pid)
     process.kill(again.pid, 'SIGKILL')
     await untilGone(children, 25_000)
