@@ -82,19 +82,26 @@ t.ok(1); t.comment('left ' + left.pid)
     /^\[1\/2\] ok \S*good\S* .*# 12 of 12.*^\[2\/2\] ok \S*skipping\S* .*left out: # SKIP no redis/ms,
     'each file of a process is told by itself',
   )
-  const parted = await runProcesses([['good.test.ts', 'bad.test.ts', 'nervous.test.ts']])
-  t.match(parted.counts, {
-    passed: 4,
-    failed: 1,
-    again: [
-      { file: /bad/, isGreen: false },
-      { file: /nervous/, isGreen: true },
-    ],
-  })
+  const parted = await runProcesses([
+    ['good.test.ts', 'late.test.ts', 'bad.test.ts', 'nervous.test.ts'],
+  ])
+  t.match(
+    parted.counts,
+    {
+      passed: 5,
+      failed: 2,
+      again: [
+        { file: /bad/, isGreen: false },
+        { file: /nervous/, isGreen: true },
+        { file: /late/, isGreen: false },
+      ],
+    },
+    'a late error is found, too, that was told beside a red file',
+  )
   t.match(
     parted.text,
-    /^A process of 3 files failed.*one is two.*not at once.*^\[\d\/3\] FAILED, alone \S*bad/ms,
-    'what was red beside others is shown, and all of them run alone',
+    /^A process of 4 files failed.*one is two.*not at once.*^\[\d\/4\] FAILED, alone \S*bad/ms,
+    'what was red beside others is shown, and runs alone',
   )
   rmSync(join(folder, 'tried'))
   const interrupted = await runProcesses([['broken.test.ts', 'silent.test.ts', 'good.test.ts']])

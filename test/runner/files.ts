@@ -93,12 +93,22 @@ export async function runFiles(
     if (code === 0 && found.length === files.length)
       for (const [at, report] of found.entries()) tell(files[at]!, report, took, timedOut)
     else {
-      print(`A process of ${files.length} files failed. Each runs alone:`)
+      print(`A process of ${files.length} files failed. Those that may be red run alone:`)
       for (const line of details(readReport(output, code), timedOut)) print(`    ${line}`)
-      for (const file of files.filter((_, at) => found[at]?.failed !== 0)) suspects.add(file)
-      // The error of one file may be told beside another one, or end the process.
-      waiting.unshift(...files.map(file => [file]))
+      parted(files, at => found[at]?.failed !== 0)
     }
+  }
+
+  /**
+   * The error of one file may be told beside another one, or end the process. So green files run
+   * again, too: together, as long as one of them is red.
+   */
+  function parted(files: readonly string[], isRed: (at: number) => boolean): void {
+    const { red = [], green = [] } = Object.groupBy(files, (_, at) => (isRed(at) ? 'red' : 'green'))
+    for (const file of red) suspects.add(file)
+    const alone = red.length === 0 ? green : red
+    waiting.unshift(...alone.map(file => [file]))
+    if (red.length > 0 && green.length > 0) waiting.unshift(green)
   }
 
   function tell(file: string, report: Report, took: number, timedOut: boolean): void {
