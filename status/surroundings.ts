@@ -48,16 +48,18 @@ export async function readSurroundings(
       PATIENCE * 2,
       () => null,
     )
+  const ofPool = <T>(read: (pool: Pool) => Promise<T>) =>
+    orNull(pool === null ? undefined : read(pool))
   const thoroughly = options.thoroughly === true
   const [disk, clockAhead, names, schema, databaseFull, index, rules, certificates] =
     await Promise.all([
       orNull(readDisk(config.DATA_DIR)),
-      orNull(pool === null ? undefined : readClock(pool)),
+      ofPool(readClock),
       orNull(pool === null && !options.hosts ? undefined : readNames(options.hosts ?? pool)),
-      orNull(pool === null ? undefined : readSchema(pool)),
-      orNull(pool === null ? undefined : isFull(pool)),
-      orNull(pool === null ? undefined : glance(pool)),
-      orNull(pool === null ? undefined : glanceAtRules(pool)),
+      ofPool(readSchema),
+      ofPool(isFull),
+      ofPool(glance),
+      ofPool(glanceAtRules),
       orNull(thoroughly ? readCertificates(config, pool) : Promise.resolve([])),
     ])
   const memory = {

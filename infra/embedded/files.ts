@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { parseJson } from '../../shared/encoding/json.ts'
 
 /**
@@ -68,6 +69,22 @@ export async function readIfThere(path: string): Promise<string | null> {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     throw error
+  }
+}
+
+const require = createRequire(import.meta.url)
+
+/**
+ * The file of a package that npm has installed for this platform.
+ *
+ * @throws Problem with the sentence `missing` when there is none
+ */
+export function fileOfPackage(name: string, missing: string): string {
+  try {
+    return require.resolve(name)
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
+    throw new Problem(missing)
   }
 }
 

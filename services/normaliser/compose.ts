@@ -84,24 +84,27 @@ export const DEFAULT_RULES = rightsRules({
   RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default,
 })
 
+/** What is known of a page beside its answer. */
+export interface ComposeOptions {
+  /** The outlet served the same text at other addresses, so it is not the article's. */
+  repeated?: boolean
+  /** Other articles of the outlet claim the same canonical address. */
+  disbelieved?: boolean
+  /** The lines that pages of the outlet share. */
+  template?: Template | null
+  /** How signals of rights are read. */
+  rules?: RightsRules
+}
+
 /**
  * Makes an article from a stored page and its feed entry. The result depends only on the arguments.
  *
  * @param now bounds publication dates (decision 36)
- * @param options.repeated the outlet served the same text at other addresses, so it is not the
- * article's
- * @param options.disbelieved other articles of the outlet claim the same canonical address
- * @param options.template the lines that pages of the outlet share
  */
 export async function composeArticle(
   page: StoredPage,
   now: Date,
-  options: {
-    repeated?: boolean
-    disbelieved?: boolean
-    template?: Template | null
-    rules?: RightsRules
-  } = {},
+  options: ComposeOptions = {},
 ): Promise<Composition> {
   const feedTitle = page.entry?.title ? plainText(page.entry.title) : null
   const { repeated = false, disbelieved = false, template = null, rules = DEFAULT_RULES } = options

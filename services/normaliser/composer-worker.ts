@@ -1,21 +1,15 @@
 import { prepareText } from '../../search/indexing/new-article.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
-import type { RightsRules } from '../../shared/outlets/rights.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
-import { type Composition, composeArticle } from './compose.ts'
+import { type ComposeOptions, type Composition, composeArticle } from './compose.ts'
 import { loadModels } from './languages/detection.ts'
-import type { Template } from './template.ts'
 
 /** The input of a thread. */
 export interface ComposeTask {
   page: StoredPage
   now: Date
-  /** See `composeArticle`. */
-  repeated: boolean
-  disbelieved: boolean
-  template: Template | null
-  rules: RightsRules
+  options: ComposeOptions
 }
 
 /**
@@ -26,7 +20,7 @@ export default async function compose({
   begun,
   page,
   now,
-  ...options
+  options,
 }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)

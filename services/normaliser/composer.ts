@@ -3,23 +3,18 @@ import type { StoredPage } from '../../shared/outlets/page.ts'
 import { type RightsRules, rightsRules } from '../../shared/outlets/rights.ts'
 import { createFairQueue } from '../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../shared/threads/threads.ts'
-import { type Composition, DEFAULT_RULES } from './compose.ts'
+import { type ComposeOptions, type Composition, DEFAULT_RULES } from './compose.ts'
 import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
-import type { Template } from './template.ts'
 
 /** How a page failed. In this try, the composer could make no article from it. */
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
 /** @throws ComposeError when the page fails */
-type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Composition>
+type Compose = (page: StoredPage, options?: TaskOptions) => Promise<Composition>
 
-interface ComposeOptions {
-  repeated?: boolean
-  disbelieved?: boolean
-  /** The lines that pages of the outlet share. */
-  template?: Template | null
+interface TaskOptions extends Omit<ComposeOptions, 'rules'> {
   /** The time that bounds publication dates; by default the current time. */
   now?: Date
 }
@@ -37,10 +32,7 @@ export interface Composer {
     signal?: AbortSignal,
   ): Promise<T>
   /** Composes one page in its outlet's turn. */
-  compose(
-    page: StoredPage,
-    options?: ComposeOptions & { signal?: AbortSignal },
-  ): Promise<Composition>
+  compose(page: StoredPage, options?: TaskOptions & { signal?: AbortSignal }): Promise<Composition>
   /** Ends all threads at once. Pages that are being composed fail. */
   close(): Promise<void>
 }
@@ -80,18 +72,14 @@ export function openComposer(options: ComposerOptions): Composer {
   })
   const queue = createFairQueue(threads)
 
-  const run = async (task: ComposeTask): Promise<Composition> => {
+  const compose: Compose = async (page, { now = new Date(), ...options } = {}) => {
     const measured = composeSeconds.startTimer()
     try {
-      return await pool.run(task)
+      return await pool.run({ page, now, options: { ...options, rules } })
     } finally {
       measured()
     }
   }
-  const compose: Compose = (
-    page,
-    { repeated = false, disbelieved = false, template = null, now = new Date() } = {},
-  ) => run({ page, now, repeated, disbelieved, template, rules })
   return {
     inTurn: <T>(
       outlet: string | number,

@@ -100,14 +100,9 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   }
 
   return {
-    serving: (): Promise<ServingCollection | null> => findServing(),
+    serving: () => findServing(),
 
-    async nearest(
-      text: string,
-      reach: Reach,
-      ms: number,
-      ends: AbortSignal,
-    ): Promise<NearArticle[]> {
+    async nearest(text, reach, ms, ends) {
       const limit = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
@@ -121,7 +116,7 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       return orAnother(pool, findServing, serving, ask, [])
     },
 
-    async around({ seq, id, at, since, countries }: AroundQuery): Promise<Around | null> {
+    async around({ seq, id, at, since, countries }) {
       const signal = AbortSignal.timeout(BUDGET)
       const serving = await findServing()
       if (!serving) return null
@@ -140,7 +135,7 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
       return orAnother(pool, findServing, serving, ask, null)
     },
 
-    async missing(): Promise<Record<string, string>> {
+    async missing() {
       const signal = AbortSignal.timeout(READY_TIMEOUT)
       const serving = findServing().catch(() => null)
       const known = await withTimeLimit(serving, SERVING_TIMEOUT, () => null)

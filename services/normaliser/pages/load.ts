@@ -6,10 +6,9 @@ import type { RightsHeaders, Signal } from '../../../shared/outlets/rights.ts'
 import { type Pool, readRow, readValue } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template.ts'
 
-/** A stored page and the number of its outlet. */
+/** A stored page, and what is known of it. */
 export interface LoadedPage {
   page: StoredPage
-  outletNo: number
   /** Whether the answer of the outlet is still stored. */
   isKept: boolean
   /** The lines that pages of the outlet share; null: no page of it was read before. */
@@ -26,7 +25,6 @@ export interface LoadedPage {
 /** A page's columns, with the columns of its source and its outlet. */
 interface PageRow {
   page_no: bigint
-  outlet_no: number
   url: string
   entry: (Partial<FeedEntry> & Pick<StoredPage, 'foreign'>) | null
   final_url: string | null
@@ -73,7 +71,7 @@ export async function loadPage(
 ): Promise<LoadedPage | null> {
   const row = await readRow<PageRow & { template: Template | null; taught: number | null }>(
     pool,
-    `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
+    `select p.page_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
             o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, p.rights as seen, p.finished_at, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
@@ -82,7 +80,6 @@ export async function loadPage(
   )
   if (row === undefined) return null
   return {
-    outletNo: row.outlet_no,
     isKept: row.fetched_at !== null,
     template: row.template,
     taught: row.taught ?? 0,
