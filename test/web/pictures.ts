@@ -7,8 +7,9 @@ import { browserPath } from './browser.ts'
 
 /*
  * Draws the small pictures of the README from a system that `npm start` has started, with its
- * sample outlets: `node test/web/pictures.ts http://127.0.0.1:8080 .data/api.key`. It keeps two
- * searches there, one with an alert.
+ * sample outlets and an `SMTP_URL`, which may lead nowhere:
+ * `node test/web/pictures.ts http://127.0.0.1:8080 .data/api.key`. It keeps two searches there, one
+ * with an alert.
  */
 
 const [base = 'http://127.0.0.1:8080', keyFile = '.data/api.key'] = process.argv.slice(2)
