@@ -10,14 +10,17 @@ export function nearestName(name: string, known: readonly string[], most?: numbe
   if (name.length > 40) return null
   const written = plain(name)
   if (written === '') return null
-  let best: string | null = null
-  let bestDistance = Number.POSITIVE_INFINITY
-  for (const one of known) {
-    const distance = editDistance(written, plain(one))
-    if (distance < bestDistance) [best, bestDistance] = [one, distance]
-  }
   const allowed = most ?? (written.length <= 2 ? 0 : written.length <= 5 ? 1 : 2)
-  return bestDistance <= allowed ? best : null
+  let best: string | null = null
+  let tooFar = allowed + 1
+  for (const one of known) {
+    const other = plain(one)
+    // Each start compares all variables with all settings. A slip changes the length by one at most.
+    if (Math.abs(other.length - written.length) >= tooFar) continue
+    const distance = editDistance(written, other)
+    if (distance < tooFar) [best, tooFar] = [one, distance]
+  }
+  return best
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
