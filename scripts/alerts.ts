@@ -1,8 +1,9 @@
 import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
 import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
 import { printableLine } from '../shared/log/printable.ts'
-import { type Pool, readRow } from '../shared/postgres/pool.ts'
+import { type Pool, readColumn, readRow } from '../shared/postgres/pool.ts'
 import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
+import { sayLeft } from './terminal/done.ts'
 import { columns } from './terminal/terminal.ts'
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
@@ -16,6 +17,7 @@ const RETRY = `
     update alert_messages set try_at = now(), attempts = 0
      where alert_id in (select alert_id from again) and delivered_at is null)
   select alert_id as id from again`
+const KNOWN = 'select alert_id from search_alerts where alert_id = any ($1)'
 
 /** An alert as `list --json` shows it. */
 interface ListedAlert {
@@ -61,7 +63,7 @@ await runCommand(
   {
     name: 'alerts',
     about:
-      'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again.',
+      'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again. Exit code: 1 when a named alert does not.',
     usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],
     options: {
       all: { about: 'with retry: all alerts that rest' },
@@ -87,8 +89,17 @@ await runCommand(
       case 'retry': {
         if ((ids.length === 0) !== (options.all === true))
           throw new UsageError('Name alerts, or write --all.')
-        const { rowCount } = await pool.query(RETRY, [options.all ? null : ids])
-        return say(`Alerts that try again: ${rowCount}.`)
+        const again = await readColumn<string>(pool, RETRY, [options.all ? null : ids])
+        say(`Alerts that try again: ${again.length}.`)
+        const left = [...new Set(ids)].filter(id => !again.includes(id))
+        const known = await readColumn<string>(pool, KNOWN, [left])
+        const why = (id: string) =>
+          known.includes(id) ? 'does not rest, or its owner has not agreed' : 'is unknown'
+        sayLeft(
+          left.map(id => ({ id: printableLine(id), why: why(id) })),
+          say,
+        )
+        return Number(left.length > 0)
       }
       default:
         throw new UsageError('Write list, test or retry; see --help.')

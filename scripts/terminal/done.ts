@@ -73,7 +73,7 @@ export const namedIn = ({ ids }: Done): string =>
 /** Says of each id why nothing was done for it. */
 export function sayLeft(left: Left[], say: (line: string) => void): void {
   for (const { id, why } of left.slice(0, LINES)) say(`${id} ${why}.`)
-  if (left.length > LINES) say(`${left.length - LINES} ids more were left; --json names all.`)
+  if (left.length > LINES) say(`${left.length - LINES} ids more were left.`)
 }
 
 /** An id as the lists print it. */

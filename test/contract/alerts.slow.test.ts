@@ -145,6 +145,10 @@ t.test(
     await agrees('now()')
     t.match(await alerts('test', 'x'), { code: 1, err: /There is no alert x;/ })
     t.match(await alerts('test', mine.id), { code: 0 })
+    t.match(await alerts('retry', 'x', mine.id), {
+      code: 1,
+      err: /try again: 0\.\nx is unknown\.\n\S+ does not rest, or/,
+    })
     await until(() => received.length === 2, 60_000, fleet.logs)
     t.match(received[1]!.json, { type: 'test', articles: [], more: 0 })
 

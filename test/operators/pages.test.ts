@@ -105,7 +105,7 @@ t.test(
       left: left.map(([id, why]) => ({ id, why })),
     })
     const many = Array.from({ length: 150 }, (_, at) => `page:${at + 1_000}`)
-    t.match((await pages('retry', ...many)).err, /1099 is unknown\.\n50 ids more were left; --json/)
+    t.match((await pages('retry', ...many)).err, /1099 is unknown\.\n50 ids more were left\./)
     const ofB = (await pages('retry', failed, '--outlet', 'b.example')).err
     t.match(ofB, `${failed} is failed and of a.example, so it was not chosen`)
     t.match((await pages('retry', '--outlet', 'a.example', '--json')).out, /"count":1/)
