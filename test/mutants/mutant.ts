@@ -33,12 +33,12 @@ registerHooks({
 
 /** Skips the subtests that follow a failed one. */
 function endsEarly(test: Test): Test {
-  const run = test.test.bind(test) as (
-    name: string,
-    about: (one: Test) => unknown,
-  ) => Promise<unknown>
-  const early: typeof run = (name, about) =>
-    run(name, one => (test.counts.fail > 0 ? one.end() : about(one)))
+  type About = (one: Test) => unknown
+  const run = test.test.bind(test) as (name: string, options: object, about: About) => unknown
+  const early = (name: string, ...rest: [About] | [object, About]) => {
+    const [about, options = {}] = rest.reverse() as [About, object?]
+    return run(name, options, one => (test.counts.fail > 0 ? one.end() : about(one)))
+  }
   return Object.assign(test, { test: early })
 }
 
