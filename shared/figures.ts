@@ -397,8 +397,8 @@ export interface Surroundings {
   /** How many seconds this machine's clock is ahead of the database's clock. */
   clockAhead: number | null
   /**
-   * How many hosts of feeds had their names looked up, and how many names did not resolve; `absent`:
-   * those of them that the name server says it has no address for. `lie`: a name that does not
+   * How many hosts of feeds had their names looked up, and how many names did not resolve;
+   * `absent`: those of them for which the name server has no address. `lie`: a name that does not
    * exist and resolved all the same.
    */
   names: {

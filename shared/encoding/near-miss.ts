@@ -15,7 +15,7 @@ export function nearestName(name: string, known: readonly string[], most?: numbe
   let tooFar = allowed + 1
   for (const one of known) {
     const other = plain(one)
-    // Each start compares all variables with all settings. A slip changes the length by one at most.
+    // Each start compares all variables with all settings. One slip changes the length by one.
     if (Math.abs(other.length - written.length) >= tooFar) continue
     const distance = editDistance(written, other)
     if (distance < tooFar) [best, tooFar] = [one, distance]

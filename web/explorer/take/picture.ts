@@ -39,7 +39,9 @@ export const SHOWN: Colours = {
 }
 /** Dashes and the signs of points distinguish lines where colours do not. */
 const DASHES = ['', '8 4', '2 4', '10 3 2 3', '10 3 2 3 2 3'] as const
-/** Signs as regular polygons: how many corners, and where the first is, in turns. A disc has none. */
+/**
+ * Signs as regular polygons: how many corners, and where the first is, in turns. A disc has none.
+ */
 const SIGNS = [
   [0, 0],
   [4, 1 / 8],
