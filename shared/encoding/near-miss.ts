@@ -15,7 +15,7 @@ export function nearestName(name: string, known: readonly string[], most?: numbe
   let tooFar = allowed + 1
   for (const one of known) {
     const other = plain(one)
-    // Each start compares all variables with all settings. One slip changes the length by one.
+    // Each start compares all variables with all settings. A slip adds one letter at most.
     if (Math.abs(other.length - written.length) >= tooFar) continue
     const distance = editDistance(written, other)
     if (distance < tooFar) [best, tooFar] = [one, distance]
