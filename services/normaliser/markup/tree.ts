@@ -1,6 +1,7 @@
 import { type CheerioAPI, load } from 'cheerio/slim'
 import { DomHandler, DomUtils, Parser, type parseDocument } from 'htmlparser2'
 import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
+import { boundMarkup, MAX_DEPTH } from './bounds.ts'
 
 type Node = ReturnType<typeof parseDocument>['children'][number]
 /** An element of the tree that cheerio searches (`domhandler`). */
@@ -25,26 +26,9 @@ const UNREAD = new Set(
     ' ',
   ),
 )
-/** Drawings, which separate the words around them. */
-const DRAWINGS = new Set(['svg', 'math'])
 /** Elements of `UNREAD` that play a video or a sound. They are kept, without content. */
 const PLAYERS = new Set(['video', 'audio', 'iframe', 'embed', 'object'])
 const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
-
-/** Longest markup that is read, in UTF-16 units; the crawler stores at most as many bytes. */
-export const MAX_MARKUP = 10_485_760
-/** The most tags that the parser reads, also those in scripts and of no element. */
-const MAX_TAGS = 100_000
-/** The most elements that are read. A live blog of a whole day has about 10,000. */
-export const MAX_ELEMENTS = 20_000
-/** Deepest nesting that is kept; browsers stop at 512. Real pages stay below 60. */
-export const MAX_DEPTH = 200
-/**
- * The most elements, each counted once for every element around it. The time of the parser, and of
- * every later stage, grows with elements times depth. A live blog's 10,000 elements at depth 30
- * give 300,000.
- */
-const MAX_NESTING = 800_000
 
 /** The most characters of an attribute that are kept. Longer addresses are refused. */
 const LONGEST_ATTRIBUTE = 4_096
@@ -61,40 +45,31 @@ const MAX_TEXT = PAGE_LIMITS.body
 const MAX_TEXT_IN_DEPTH = 20_000_000
 
 /**
- * Reads a page into a tree of bounded size, number of elements and depth, with a bounded length of
- * text. The text of elements that are too deep stays. Never throws.
+ * Reads a page into a tree of bounded size, number of tags and depth (`bounds.ts`), with a bounded
+ * length of text. Never throws.
  */
 export function parsePage(html: string): Page {
   const handler = new DomHandler(undefined, { withStartIndices: true })
   let unread = 0
   let depth = 0
-  let elements = 0
-  let nesting = 0
   let inJsonLd = false
   const room = { text: MAX_TEXT, deep: MAX_TEXT_IN_DEPTH, jsonLd: MAX_JSON_LD }
-  /** What stays of an element that is left out. */
-  const leaveMark = (name: string, attributes: Record<string, string>) => {
-    const isPlace = name === 'template' && STREAMED.test(attributes.id ?? '')
-    if (PLAYERS.has(name) || isPlace) {
-      handler.onopentag(name, shortened(attributes))
-      handler.onclosetag()
-    } else if (DRAWINGS.has(name)) handler.ontext(' ')
-  }
   const parser = new Parser({
     onparserinit: own => handler.onparserinit(own),
     onopentag(name, attributes) {
-      elements += 1
-      nesting += depth + unread
-      if (elements > MAX_ELEMENTS || nesting > MAX_NESTING) return parser.pause()
       const isJsonLd = name === 'script' && JSON_LD.test(attributes.type ?? '')
+      const isPlace = name === 'template' && STREAMED.test(attributes.id ?? '')
       if (unread > 0 || (UNREAD.has(name) && !isJsonLd)) {
-        if (unread === 0) leaveMark(name, attributes)
+        if (unread === 0 && (PLAYERS.has(name) || isPlace)) {
+          handler.onopentag(name, shortened(attributes))
+          handler.onclosetag()
+        }
         unread += 1
         return
       }
       inJsonLd = isJsonLd
       depth += 1
-      if (depth <= MAX_DEPTH) handler.onopentag(name, shortened(attributes))
+      handler.onopentag(name, shortened(attributes))
     },
     ontext(whole) {
       if (unread > 0) return
@@ -115,32 +90,17 @@ export function parsePage(html: string): Page {
         return
       }
       inJsonLd = false
-      if (depth <= MAX_DEPTH) handler.onclosetag()
       depth -= 1
+      handler.onclosetag()
     },
   })
   handler.onopentag('#page', {})
   const root = handler.root.children.find(isElement)!
   root.startIndex = -1
-  const markup = html.slice(0, MAX_MARKUP)
-  const [last] = markup.matchAll(/<\/?[a-z]/gi).drop(MAX_TAGS)
-  parser.end(closeHeadings(markup.slice(0, last?.index)))
+  parser.end(boundMarkup(html))
   removeButtons(root)
   placeStreamed(root)
   return { html, $: load(handler.root), root }
-}
-
-/**
- * Writes the end tag of another heading, which closes an open heading, as its own (HTML Standard,
- * 13.2.6.4.7). The parser knows only its own end tag.
- */
-function closeHeadings(markup: string): string {
-  let open: string | null = null
-  return markup.replace(/<(\/?)h([1-6])(?=[\s/>])/gi, (tag, slash: string, level: string) => {
-    const closed = slash === '' ? null : open
-    open = slash === '' ? level : null
-    return closed === null ? tag : `</h${closed}`
-  })
 }
 
 /**
