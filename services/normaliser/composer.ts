@@ -33,7 +33,7 @@ export interface Composer {
   ): Promise<T>
   /** Composes one page in its outlet's turn. */
   compose(page: StoredPage, options?: TaskOptions & { signal?: AbortSignal }): Promise<Composition>
-  /** Ends all threads at once. Pages that are being composed fail. */
+  /** Ends all threads as soon as they have loaded. Pages that are being composed fail. */
   close(): Promise<void>
 }
 

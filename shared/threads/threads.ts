@@ -77,13 +77,23 @@ export function openThreads<Task, Result>(options: {
       },
     })
     // When a thread dies, its task gets the error too. Without this listener the error would end
-    // the process.
-    return opened.on('error', () => {})
+    // the process. Another thread has taken its place.
+    return opened.on('error', watch)
   }
-  /** By thread: when its first message has come, which says that its modules are loaded. */
-  const loaded = new WeakMap<Worker, Promise<unknown>>()
-  const watch = (threads: Worker[]) => {
-    for (const thread of threads) if (!loaded.has(thread)) loaded.set(thread, firstMessage(thread))
+  const known = new WeakSet<Worker>()
+  /** Threads whose first message has not come. It says that their modules are loaded. */
+  const loading = new Map<Worker, Promise<unknown>>()
+  const watch = () => {
+    for (const thread of pool?.threads ?? []) {
+      if (known.has(thread)) continue
+      known.add(thread)
+      const isLoaded = firstMessage(thread).then(() => loading.delete(thread))
+      loading.set(thread, isLoaded)
+    }
+  }
+  async function untilLoaded(): Promise<void> {
+    // Another thread takes the place of one that dies meanwhile, and loads its modules, too.
+    for (watch(); loading.size > 0; watch()) await Promise.race(loading.values())
   }
   return {
     async run(task) {
@@ -94,21 +104,19 @@ export function openThreads<Task, Result>(options: {
       const stopClock = startClock(begun, timeout, () => late.abort())
       try {
         const result = pool.run({ ...task, begun }, { signal: late.signal })
-        watch(pool.threads)
+        watch()
         return await result
       } catch (error) {
         throw failureOf(error, late.signal.aborted, { timeout, memory })
       } finally {
         stopClock()
-        // Another thread has taken the place of one that died.
-        watch(pool.threads)
+        watch()
       }
     },
     async close() {
       closed = true
       // Node may crash when a thread is ended while it loads its modules.
-      const loading = pool?.threads.map(thread => loaded.get(thread)) ?? []
-      await withTimeLimit(Promise.all(loading), LOADING, () => undefined)
+      await withTimeLimit(untilLoaded(), LOADING, () => undefined)
       await pool?.destroy()
     },
   }

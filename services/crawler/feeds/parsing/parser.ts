@@ -16,7 +16,7 @@ export interface FeedParser {
     outlet: string | number,
     signal?: AbortSignal,
   ): Promise<ParsedFeed | null>
-  /** Ends all threads at once. Documents that are being parsed fail. */
+  /** Ends all threads as soon as they have loaded. Documents that are being parsed fail. */
   close(): Promise<void>
 }
 
