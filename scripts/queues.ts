@@ -65,7 +65,7 @@ await runCommand(
     ): Promise<number> => {
       const chosen = chosenIn(ids, all)
       const done = await work(pool, chosen, dryRun)
-      const left = await readLeft(pool, ids, done)
+      const left = await readLeft(pool, ids, done, work === retryQuarantine)
       const of = left.length > 0 ? ` of ${ids.length}` : ''
       const named = chosen === null ? {} : { ids: done.ids, left }
       tell(did, would, done.count, `${of}${namedIn(done)}`, { ...fields, ...named })

@@ -30,15 +30,24 @@ export interface Left {
   why: string
 }
 
-/** Returns what a command left of the ids that it was given. */
-export async function readLeft(db: Queryable, named: string[], { ids }: Done): Promise<Left[]> {
+/**
+ * Returns what a command left of the ids that it was given.
+ *
+ * @param isTried whether the command has things tried again; false: it gives them up
+ */
+export async function readLeft(
+  db: Queryable,
+  named: string[],
+  { ids }: Done,
+  isTried = true,
+): Promise<Left[]> {
   const changed = new Set(ids)
   const left = named.filter(id => !changed.has(id))
   if (left.length === 0) return []
-  return (await db.query<Left>(WHY, [left])).rows
+  return (await db.query<Left>(WHY, [left, isTried])).rows
 }
 
-// $1 ids. Indexes: the primary keys.
+// $1 ids, $2 isTried. Indexes: the primary keys.
 const WHY = `
   select id, case when kind = 'embedding' then case
            when e.seq is null then 'is unknown'
@@ -49,7 +58,7 @@ const WHY = `
            when p.page_no is null then 'is unknown'
            when p.state = 'done' then 'is indexed'
            when p.reason = 'put off' then 'is put off until tomorrow'
-           when not o.active and not exists (select from page_sources s where s.page_no = p.page_no)
+           when $2::bool and not o.active and not exists (select from page_sources s where s.page_no = p.page_no)
              then 'is of ' || o.domain || ', which left the catalogue'
            when p.state = 'stored' then 'waits for a normaliser, or is with one'
            when p.state = 'waiting' and p.next_try_at <= now() then 'is due, or being fetched'
