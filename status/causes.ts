@@ -88,7 +88,7 @@ export const isWithoutDatabase = ({ check, level, text }: Cause): boolean =>
 
 const UNREAD = 'Could not be read in time: '
 /** What a process sees around it may go unread unsaid, where anything does. */
-const AROUND = ['migrations', 'index', 'clock', 'disk']
+const AROUND = ['migrations', 'index', 'clock', 'disk', 'names']
 /** Parts of the facts (`Facts.unread`), and the checks that need them. */
 const READ_FROM: Record<string, readonly string[]> = {
   flow: ['articles', 'normaliser', 'embedder', 'removals', 'looks', 'back', 'ends'],

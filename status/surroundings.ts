@@ -269,7 +269,7 @@ async function readNames(from: string[] | Pool | null): Promise<Surroundings['na
   )
   const asked = named.slice(0, NAMES)
   const nobody = `perscope-${randomBytes(6).toString('hex')}.invalid`
-  const codes = await Promise.all([...asked, nobody].map(failureOfName))
+  const codes = await Promise.all((asked.length > 0 ? [...asked, nobody] : []).map(failureOfName))
   const failed = asked.filter((_, at) => codes[at] !== null)
   return {
     asked: asked.length,
