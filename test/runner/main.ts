@@ -1,4 +1,4 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
@@ -95,10 +95,7 @@ try {
     }
   } finally {
     await servers.stop()
-    // All that has ended, servers too: fields 16 and 17 of proc(5), in hundredths of a second.
-    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ')
-    const seconds = (Number(fields[13]) + Number(fields[14])) / 100
-    print(`All of it took ${Math.round(seconds)} s of processor time.`)
+    tellProcessorTime()
   }
 } catch (error) {
   counts.failed++
@@ -110,3 +107,12 @@ if (again.length > 0) {
 }
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
+
+/** Tells the time of all processes that have ended, servers too: fields 16 and 17 of proc(5). */
+function tellProcessorTime(): void {
+  const stat = '/proc/self/stat'
+  if (!existsSync(stat)) return
+  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)!.split(' ')
+  const seconds = (Number(fields[13]) + Number(fields[14])) / 100
+  print(`All of it took ${Math.round(seconds)} s of processor time.`)
+}
