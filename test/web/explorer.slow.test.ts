@@ -277,26 +277,37 @@ if (browserPath === undefined) {
   t.test(
     'the page of an article leads back to the place in its results, or to a search',
     async t => {
+      await api.index(Array.from({ length: 30 }, (_, at) => ({ title: `Bladzijde ${at}` })))
       const { page, complaints } = await open(t, `/?language=nl#key=${secret}`)
-      await cards(page).nth(20).scrollIntoViewIfNeeded()
-      const link = cards(page).nth(20).locator('.source a')
-      const address = await link.getAttribute('href')
+      // More cards come when the last ones are seen.
+      for (const at of [24, 30]) await cards(page).nth(at).scrollIntoViewIfNeeded()
+      const address = await cards(page).nth(30).locator('.source a').getAttribute('href')
+      const link = page.locator(`.source a[href="${address}"]`)
       await link.click()
-      const back = page.getByRole('link', { name: 'Back to the results' })
+      const back = page.getByRole('link', { name: 'Back to the results', exact: true })
       await page.reload()
+      await back.waitFor()
+      const publishedAt = new Date()
+      await api.index(['Eerste', 'Tweede', 'Derde'].map(title => ({ title, publishedAt })))
       await back.focus()
       await page.keyboard.press('Enter')
-      await cards(page).nth(20).waitFor()
+      await page.locator(`.source a[href="${address}"]:focus`).waitFor()
       t.equal(page.url(), `${api.base}/?language=nl#results`)
+      t.equal(await cards(page).nth(33).locator('.source a').getAttribute('href'), address)
       const isInView = async () => {
-        const { y = -1 } = (await cards(page).nth(20).boundingBox()) ?? {}
+        const { y = -1 } = (await link.boundingBox()) ?? {}
         return y >= 0 && y < (page.viewportSize()?.height ?? 0)
       }
       await until(isInView, 10_000, 'the place')
+      await page.getByRole('button', { name: 'Forget the key' }).click()
+      t.equal(await page.evaluate('sessionStorage.length'), 0, 'the place is forgotten, too')
       const other = await open(t, `${address}#key=${secret}`)
       const search = other.page.getByRole('link', { name: 'Search the news' })
       t.equal(await search.getAttribute('href'), '/')
-      t.equal(await back.count(), 0)
+      t.equal(
+        await other.page.getByRole('link', { name: 'Back to the results', exact: true }).count(),
+        0,
+      )
       t.strictSame([...complaints, ...other.complaints], [])
     },
   )

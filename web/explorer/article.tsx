@@ -74,7 +74,8 @@ export function ArticlePage(props: {
     >
       <p class="back">
         <a href={before === null ? '/' : `/${before.address}${RESULTS}`}>
-          ← {before === null ? words.search.title : words.results.back}
+          <span aria-hidden="true">← </span>
+          {before === null ? words.search.title : words.results.back}
         </a>
       </p>
       {article === null && <h1 class={isNone ? '' : 'unseen'}>{isNone ? none : title}</h1>}

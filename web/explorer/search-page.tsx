@@ -260,13 +260,16 @@ function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): voi
     // The browser itself would scroll to a place that is not loaded yet.
     if (wanted.current !== null) history.scrollRestoration = 'manual'
     const keep = () => {
-      const tops = cards().map(card => card.getBoundingClientRect().top)
-      const first = tops.findIndex(top => top >= 0)
+      const all = cards()
+      const focused = all.findIndex(card => card.contains(document.activeElement))
+      const at = focused >= 0 ? focused : all.findIndex(card => topOf(card) >= 0)
+      const card = all[at]
       notePlace({
         address: location.search,
         shown: scrollY === 0 ? 0 : shown.current,
-        first: scrollY === 0 ? -1 : first,
-        top: tops[first] ?? 0,
+        id: card?.dataset.id ?? '',
+        at,
+        top: card === undefined ? 0 : topOf(card),
       })
     }
     addEventListener('pagehide', keep)
@@ -280,14 +283,19 @@ function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): voi
       return loadMore()
     wanted.current = null
     history.scrollRestoration = 'auto'
+    const all = cards()
+    const card = all.find(({ dataset }) => dataset.id === place.id) ?? all[place.at]
+    if (isOther || card === undefined) return
     // One scroll is enough: when the figures above the cards appear later, the browser itself keeps
     // the card in view.
-    const card = isOther ? undefined : cards()[place.first]
-    if (card !== undefined) scrollBy({ top: card.getBoundingClientRect().top - place.top })
+    if (place.shown > 0) scrollBy({ top: topOf(card) - place.top })
+    if (location.hash === RESULTS)
+      card.querySelector<HTMLElement>('.source a')?.focus({ preventScroll: true })
   }, [of, articles, next, failure, loadMore])
 }
 
-const cards = () => [...document.querySelectorAll('article.card')]
+const cards = () => [...document.querySelectorAll<HTMLElement>('article.card')]
+const topOf = (card: HTMLElement) => card.getBoundingClientRect().top
 
 /**
  * The reader's place before a reload, a step of the history or an article; null: the page was

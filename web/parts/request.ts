@@ -171,6 +171,8 @@ export const isOneOf = <T>(json: unknown): json is { data: T } =>
 export const safeAddress = (url: string): string | null => (/^https?:\/\//i.test(url) ? url : null)
 
 const PLACE = 'perscope.key'
+/** Where a tab keeps the reader's place in results. It ends with the key. */
+export const READING_PLACE = 'perscope.place'
 
 /** The key in a text; null: the text has no key. */
 export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(text)?.[0] ?? null
@@ -210,6 +212,6 @@ export function rememberKey(key: string, onDevice = false): void {
 
 /** @param onDevice whether the device forgets the key, too */
 export function forgetKey(onDevice = true): void {
-  sessionStorage.removeItem(PLACE)
+  for (const place of [PLACE, READING_PLACE]) sessionStorage.removeItem(place)
   if (onDevice) localStorage.removeItem(PLACE)
 }

@@ -1,3 +1,4 @@
+import { READING_PLACE } from '../../parts/request.ts'
 import { addressOf, ONCE, type Search } from './search.ts'
 
 /*
@@ -35,20 +36,21 @@ export interface ReadingPlace {
   /** The number of shown articles; 0: the page was not scrolled. */
   shown: number
   /**
-   * The first card that begins in the window, and the distance of its top from the window's top, in
-   * pixels. -1: the page was not scrolled.
+   * The article of the card with the focus, or else of the first card that begins in the window;
+   * empty: there is none. If the article is gone, the card at the same position stands for it.
    */
-  first: number
+  id: string
+  at: number
+  /** The distance of that card's top from the window's top, in pixels. */
   top: number
 }
 
-const PLACE = 'perscope.place'
 /** The fragment with which an article's page leads back to the place. It is where results begin. */
 export const RESULTS = '#results'
 
 export const notePlace = (place: ReadingPlace): void =>
-  sessionStorage.setItem(PLACE, JSON.stringify(place))
+  sessionStorage.setItem(READING_PLACE, JSON.stringify(place))
 
 /** The last place in results of this tab; null: it has shown none. */
 export const notedPlace = (): ReadingPlace | null =>
-  JSON.parse(sessionStorage.getItem(PLACE) ?? 'null')
+  JSON.parse(sessionStorage.getItem(READING_PLACE) ?? 'null')
