@@ -89,7 +89,7 @@ export function Button({
   text,
   of,
   ...attributes
-}: ComponentProps<'button'> & { text: string; of?: string }): VNode {
+}: ComponentProps<'button'> & { text: string; of?: string | undefined }): VNode {
   const { words, say } = useSpeech()
   return (
     <button

@@ -1,5 +1,5 @@
 import type { RefObject, VNode } from 'preact'
-import { useCallback, useId, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { OutletSet } from '../../../clients/typescript/src/index.ts'
 import { Button, focusIfLost, useAsking, useStateOf, useWork } from '../../parts/controls.tsx'
 import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
@@ -37,11 +37,20 @@ export function Outlets(props: {
   /** The set that has the name that is typed: small and capital letters are the same. */
   const same = sets.find(one => name.trim().toLowerCase() === one.name.toLowerCase())
   const known = sets.find(one => chosen.includes(one.name.toLowerCase()))
+  /** The set that the form would give another name. */
+  const renamed = same === undefined ? changed : null
+  const isOver = chosen.length === 0
+  useEffect(() => {
+    if (isOver) setChanged(null)
+  }, [isOver])
   /** Ends a change: the search names the set again. */
   const showSet = (of: string) => {
     setChanged(null)
     choose([of])
     focusIfLost(() => yours.current)
+  }
+  const saveSet = async () => {
+    if (await save(name, domains)) showSet(name.trim())
   }
   const renameSet = async (before: string, to: string) => {
     if (!(await rename(before, to))) return
@@ -110,17 +119,15 @@ export function Outlets(props: {
       )}
       {domains.length > 0 && domains.length === chosen.length && (
         <form
-          onSubmit={async event => {
+          onSubmit={event => {
             event.preventDefault()
-            if (await save(name, domains)) showSet(name.trim())
+            void (renamed === null ? saveSet() : renameSet(renamed, name.trim()))
           }}
         >
           {same !== undefined && (
             <p role="status">{say(words.sets.changing, { name: same.name })}</p>
           )}
-          {same === undefined && changed !== null && (
-            <p role="status">{say(words.sets.copying, { name: changed })}</p>
-          )}
+          {renamed !== null && <p role="status">{say(words.sets.copying, { name: renamed })}</p>}
           <label>
             {words.sets.name}
             <input
@@ -131,20 +138,26 @@ export function Outlets(props: {
             />
           </label>
           <span class="row">
-            <button type="submit">
-              {same === undefined ? words.sets.save : words.sets.change}
-            </button>
+            {/* The same button throughout, so it keeps the focus when its text changes. */}
+            <Button
+              type="submit"
+              of={renamed ?? undefined}
+              text={
+                renamed !== null
+                  ? words.kept.rename
+                  : same === undefined
+                    ? words.sets.save
+                    : words.sets.change
+              }
+            />
+            {renamed !== null && (
+              <Button
+                onClick={event => event.currentTarget.form?.reportValidity() && saveSet()}
+                text={words.sets.save}
+              />
+            )}
             {changed !== null && (
-              <>
-                {same === undefined && name.trim() !== '' && (
-                  <Button
-                    of={changed}
-                    onClick={() => renameSet(changed, name.trim())}
-                    text={words.kept.rename}
-                  />
-                )}
-                <Button class="quiet" onClick={() => showSet(changed)} text={words.take.cancel} />
-              </>
+              <Button class="quiet" onClick={() => showSet(changed)} text={words.take.cancel} />
             )}
           </span>
         </form>
