@@ -62,9 +62,14 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
   const [isShare, setShare] = useState(false)
   const [texts, setTexts] = useState(false)
   const list = useRef<HTMLUListElement>(null)
-  /** @param at the search whose button gets the focus, if the button that was pressed is gone */
-  const choose = (chosen: Search[], at = 0) => {
-    setSearches(chosen.slice(0, MOST))
+  const choose = (chosen: Search[]) => setSearches(chosen.slice(0, MOST))
+  /**
+   * For a button that is gone when it was pressed.
+   *
+   * @param at the search whose button gets the focus
+   */
+  const replace = (chosen: Search[], at: number) => {
+    choose(chosen)
     focusIfLost(() => {
       const left = list.current?.querySelectorAll('button') ?? []
       return left[Math.min(at, left.length - 1)] ?? list.current?.closest<HTMLElement>('.take')
@@ -110,6 +115,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
       'Perscope',
       speech.date(new Date(), 'day'),
     ],
+    apart: words.compare.apart,
   }
   const save = async (kind: 'csv' | 'svg' | 'png') => {
     const svg = svgOf(picture)
@@ -125,7 +131,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
       <h3>{words.take.compare}</h3>
       <Compared
         {...{ searches, none, list, labelOf }}
-        onRemove={at => choose(searches.toSpliced(at, 1), at)}
+        onRemove={at => replace(searches.toSpliced(at, 1), at)}
       />
       {failure !== null && <FailureNotice failure={failure} onAgain={again} />}
       {rows.length > 0 && <Lines picture={picture} />}
@@ -142,7 +148,7 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
         {before !== null && (
           <Button
             onClick={() => {
-              choose(before)
+              replace(before, 0)
               setBefore(null)
             }}
             text={words.compare.before}

@@ -28,6 +28,7 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
       tick: ({ key }) => key,
       format: value => (isShare ? `${value * 100} %` : String(value)),
       source: ['Number', 'By day', 'Perscope', '29 November 2026'],
+      apart: 'Side by side',
       width,
     })
   const svg = drawn(false)
@@ -48,23 +49,44 @@ t.test('a picture has a line for each search, with its words; a gap breaks it', 
 })
 
 t.test('lines of equal figures are drawn apart, each with a sign of its own', async t => {
-  const rows = [20, 21].map(day =>
-    row(day, point(3), point(3), point(3.01), point(7), day === 20 ? point(0) : null),
-  )
-  const labels = ['a', 'b', 'c', 'd', 'e']
-  const tick = ({ key }: { key: string }) => key
-  const svg = svgOf({ rows, labels, isShare: false, tick, format: String, source: ['Number'] })
-  const places = [...svg.matchAll(/<polyline [^>]*points="([^" ]+)/g)].map(([, first = '']) =>
-    first.split(',').map(Number),
-  )
-  const [a = [], b = [], c = [], d = [], e = []] = places
-  const near = [c, a, b]
-  t.same(new Set(near.map(([left]) => left)).size, 3)
-  const tops = near.map(([, top = 0]) => top)
-  const [first = 0, second = 0, third = 0] = tops
-  t.same([second - first, third - second].map(Math.round), [4, 4], `${tops}`)
-  t.equal(d[0], e[0], 'what stands alone stays in its place')
-  t.equal(d[0], a[0], 'as the middle one does')
+  const drawn = (counts: number[]) =>
+    svgOf({
+      // The axis goes to 10 and is 420 high; its zero is at 450.
+      rows: [row(20, ...counts.map(count => point(count))), row(21, point(10))],
+      labels: ['a', 'b', 'c', 'd', 'e'],
+      isShare: false,
+      tick: ({ key }) => key,
+      format: String,
+      source: ['Number'],
+      apart: 'Side by side',
+    })
+  for (const [counts, lefts, tops, why] of [
+    [[3, 3, 3.01, 7, 0], [0, 1, -1, 0, 0], [323.9, 327.9, 319.9, 156, 450], 'near ones'],
+    [[1, 3, 5, 7, 9], [0, 0, 0, 0, 0], [408, 324, 240, 156, 72], 'none is moved'],
+    [[0, 0, 0, 0, 10], [-1.5, -0.5, 0.5, 1.5, 0], [438, 442, 446, 450, 30], 'above the axis'],
+    [[0, 0, 0.1, 5, 9], [0, 1, -1, 0, 0], [446, 450, 442, 240, 72], 'a neighbour there'],
+    [[2, 2, 2, 2, 1.9], [-2, -1, 0, 1, 2], [358.8, 362.8, 366.8, 370.8, 374.8], 'as moved'],
+    [[2.1, 2, 2, 2, 1.9], [-2, -1, 0, 1, 2], [358, 362, 366, 370, 374], 'on both sides'],
+  ] as const) {
+    const svg = drawn([...counts])
+    const places = [...svg.matchAll(/<polyline [^>]*points="([^" ]+)/g)].map(([, first = '']) =>
+      first.split(',').map(Number),
+    )
+    // Two buckets share 1,080 pixels from 90 on. Signs are 10 wide.
+    t.same(
+      places.map(([left = 0]) => (left - 360) / 10),
+      lefts,
+      why,
+    )
+    t.same(
+      places.map(([, top]) => top),
+      tops,
+      why,
+    )
+    const isMoved = lefts.some(left => left !== 0)
+    t.equal(svg.includes('>Number · Side by side<'), isMoved, 'the picture says so')
+  }
+  const svg = drawn([3, 3, 3.01, 7, 0])
   const signs = [...svg.matchAll(/<(circle|polygon) (?:points="([^"]+)")?/g)].map(
     ([, kind, points]) => `${kind} ${points?.split(' ').length}`,
   )
@@ -73,7 +95,7 @@ t.test('lines of equal figures are drawn apart, each with a sign of its own', as
   // Squares and diamonds have four corners, the triangles three; each also stands in the legend.
   t.same(found, [
     ['circle undefined', 3],
-    ['polygon 4', 6],
-    ['polygon 3', 5],
+    ['polygon 4', 4],
+    ['polygon 3', 4],
   ])
 })

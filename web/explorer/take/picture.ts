@@ -11,6 +11,8 @@ export interface Picture {
   format(value: number): string
   /** The last lines: what the figures are, where they are from, and of when. */
   source: readonly string[]
+  /** Stands after them where points were moved. */
+  apart: string
   /** In pixels. */
   width?: number
   colours?: Colours
@@ -70,7 +72,7 @@ const CORNER = 1.4
 
 /** The comparison as an SVG file, with its legend, so that it can stand in a report. */
 export function svgOf(picture: Picture): string {
-  const { rows, labels, isShare, tick, format, source, width = WIDTH, colours = PRINTED } = picture
+  const { rows, labels, isShare, tick, format, width = WIDTH, colours = PRINTED } = picture
   const textAt = (left: number, top: number, text: string, anchor = 'start') =>
     `<text x="${left}" y="${top}" text-anchor="${anchor}">${escaped(text)}</text>`
   const height = 0.35 * width
@@ -91,8 +93,10 @@ export function svgOf(picture: Picture): string {
       const value = figureOf(row, at)
       return value === null ? null : y(value)
     })
-    return sideBySide(tops, x(index), beside)
+    return sideBySide(tops, x(index), bottom, beside)
   })
+  const isMoved = places.some((row, index) => row.some(place => place && place[0] !== x(index)))
+  const source = isMoved ? [...picture.source, picture.apart] : picture.source
   const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, n) => n * step).map(
     value =>
       `<line x1="${LEFT}" x2="${width - RIGHT}" y1="${y(value)}" y2="${y(value)}" stroke="${colours.rule}"/>` +
@@ -181,24 +185,47 @@ function signOf(at: number, place: Place, radius: number, colours: Colours, isHo
  * directions, so that all of their lines are seen.
  *
  * @param tops null: there is no point
+ * @param left the middle of the bucket
+ * @param bottom where the axis is: no point is moved below it
  */
-function sideBySide(tops: (number | null)[], left: number, beside: number): (Place | null)[] {
-  const groups: { at: number; top: number }[][] = []
+function sideBySide(
+  tops: (number | null)[],
+  left: number,
+  bottom: number,
+  beside: number,
+): (Place | null)[] {
+  const groups: Group[] = []
   const points = tops.flatMap((top, at) => (top === null ? [] : [{ at, top }]))
   for (const point of points.sort((a, b) => a.top - b.top)) {
-    const last = groups.at(-1)
-    if (last !== undefined && point.top - (last.at(-1)?.top ?? 0) < APART) last.push(point)
-    else groups.push([point])
+    let group = groupOf([point], bottom)
+    // A group that is spread may reach the one above it.
+    for (let above = groups.at(-1); above !== undefined; above = groups.at(-1)) {
+      if (group.middle - group.half - (above.middle + above.half) >= APART) break
+      groups.pop()
+      group = groupOf([...above.points, ...group.points], bottom)
+    }
+    groups.push(group)
   }
   const places: (Place | null)[] = tops.map(() => null)
-  for (const group of groups) {
-    const middle = group.reduce((sum, { top }) => sum + top, 0) / group.length
-    for (const [n, { at }] of group.entries()) {
-      const off = n - (group.length - 1) / 2
+  for (const { points, middle } of groups)
+    for (const [n, { at }] of points.entries()) {
+      const off = n - (points.length - 1) / 2
       places[at] = [left + off * beside, middle + off * APART]
     }
-  }
   return places
+}
+
+/** Points that are spread around their mean, as far up and as far down. */
+interface Group {
+  points: { at: number; top: number }[]
+  middle: number
+  half: number
+}
+
+function groupOf(points: Group['points'], bottom: number): Group {
+  const half = ((points.length - 1) / 2) * APART
+  const mean = points.reduce((sum, { top }) => sum + top, 0) / points.length
+  return { points, middle: Math.min(mean, bottom - half), half }
 }
 
 /** Parts of a text in lines of at most so many letters. A longer part is cut. */
