@@ -15,7 +15,7 @@ import { readStored, type Search } from './search/search.ts'
 import { KEPT, NEWS, viewOf } from './search/view.ts'
 import { saveFile } from './take/download.ts'
 import { LONGEST_TITLE } from './take/take.tsx'
-import { setAlert, Telling } from './take/telling.tsx'
+import { isKeptList, setAlert, Telling } from './take/telling.tsx'
 
 // The browser loads these parts when it first shows one of them. They are one file, because one
 // file compresses well.
@@ -56,16 +56,16 @@ async function countNew(
 
 function useKept(secret: string) {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
+  const [noMail, setNoMail] = useState<string | null>(null)
   const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
   const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map())
   const { failure, told } = useAsking()
   const look = useCallback(
     async (signal?: AbortSignal) => {
-      const answer = await told(
-        ask('/explore/searches', isListOf<KeptSearch>, { key: secret, signal }),
-      )
+      const answer = await told(ask('/explore/searches', isKeptList, { key: secret, signal }))
       if (answer === null) return
       setKept(answer.data)
+      setNoMail(answer.no_mail ?? null)
       const known = readMarks()
       // New articles cannot be counted for a search by meaning.
       const asked = answer.data.filter(({ search }) => !byMeaning(search))
@@ -91,6 +91,7 @@ function useKept(secret: string) {
   const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
     kept,
+    noMail,
     fresh,
     refused,
     failure,
@@ -289,6 +290,7 @@ function Kept(props: {
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
         {...{ name, feed, secret }}
+        noMail={desk.noMail}
         alert={alert?.reason && mistake !== null ? { ...alert, reason: mistake } : alert}
         // Mails lead to the settings of a search.
         isOpen={new URLSearchParams(location.search).get('search') === id}

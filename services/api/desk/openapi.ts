@@ -213,7 +213,11 @@ const SEARCH_SCHEMAS = {
     alert: orNull('Alert'),
   }),
   OneSearch: dataOf(ref('schemas', 'Search')),
-  Searches: dataOf({ type: 'array', items: ref('schemas', 'Search') }),
+  Searches: objectOf({
+    status: OK,
+    data: { type: 'array', items: ref('schemas', 'Search') },
+    no_mail: textOrNull('Why alerts cannot write to addresses of mail; null: they can.'),
+  }),
   NewSearch: closedObject({ search: NEW_SEARCH, name: NEW_NAME }, ['name']),
   ChangedSearch: {
     type: 'object',

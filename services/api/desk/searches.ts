@@ -1,3 +1,4 @@
+import { whyNoMail } from '../../../shared/desk/alerts/address.ts'
 import { type Alert, listAlerts } from '../../../shared/desk/alerts/alerts.ts'
 import { feedObject } from '../../../shared/desk/feeds.ts'
 import {
@@ -21,10 +22,10 @@ import { knownSets } from './outlet-sets.ts'
 /** Highest place in a list. */
 const MOST_PLACES = 1_000_000
 
-const answerList: Handler = async ({ pool, key }, _request, response) => {
+const answerList: Handler = async ({ pool, key, config }, _request, response) => {
   const alerts = await listAlerts(pool, key.id)
   const data = (await listSearches(pool, key.id)).map(one => searchObject(one, alerts))
-  response.json({ status: 'ok', data })
+  response.json({ status: 'ok', data, no_mail: whyNoMail(config) })
 }
 
 const answerNew: Handler = async ({ pool, serviceName, key }, request, response) => {

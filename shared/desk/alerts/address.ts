@@ -17,6 +17,11 @@ export const isOwn = (
   { ALERT_HOSTS }: Pick<Config, 'ALERT_HOSTS'>,
 ): boolean => ALERT_HOSTS.some(one => [hostname, host].includes(one.toLowerCase()))
 
+/** Why alerts cannot write to addresses of mail; null: they can. */
+export const whyNoMail = (config: Pick<Config, 'SMTP_URL' | 'SMTP_FROM'>): string | null =>
+  // The notifier alone may have SMTP_URL, which holds a password.
+  config.SMTP_URL !== '' || config.SMTP_FROM !== '' ? null : NO_MAIL
+
 export const PUBLIC: AddressRule = addressRule([], [])
 
 /**
@@ -36,9 +41,8 @@ export async function readAddress(
     const mail = MAIL.exec(text)?.[1]
     if (mail === undefined)
       return { why: 'Write one address, as name@example.org, without anything else.' }
-    // The notifier alone may have SMTP_URL, which holds a password.
-    const sends = config.SMTP_URL !== '' || config.SMTP_FROM !== ''
-    return sends ? { to: `mailto:${mail}` } : { why: NO_MAIL }
+    const why = whyNoMail(config)
+    return why === null ? { to: `mailto:${mail}` } : { why }
   }
   const url = text.length <= 2_000 && URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol))

@@ -15,7 +15,7 @@ import {
   useWork,
 } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, isListOf, isOneOf } from '../../parts/request.ts'
+import { ask, askFile, isOneOf } from '../../parts/request.ts'
 import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
 import { loadSpeech, type Speech, useSpeech } from '../../words/index.ts'
 import { CloseLine, useCounts } from '../insights/counts.tsx'
@@ -36,7 +36,7 @@ import {
   startDownload,
   WRITERS,
 } from './download.ts'
-import { setAlert, Telling } from './telling.tsx'
+import { isKeptList, setAlert, Telling } from './telling.tsx'
 
 /**
  * The open panel. Panels that were opened before stay hidden on the page, so that a download
@@ -268,6 +268,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const [origin, setOrigin] = useState<KeptSearch | null>(null)
   // The form of an alert begins with the alert that the search has.
   const [isLooked, setLooked] = useState(false)
+  const [noMail, setNoMail] = useState<string | null>(null)
   // A second Enter keeps nothing more.
   const [isKeeping, setKeeping] = useStateOf(search, false)
   const { failure, told } = useAsking()
@@ -281,11 +282,12 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const path = '/explore/searches'
-      const answer = await told(ask(path, isListOf<KeptSearch>, { key: secret, signal }))
+      const answer = await told(ask(path, isKeptList, { key: secret, signal }))
       const same = answer?.data.find(one => questionOf(readStored(one.search)) === question)
       if (same !== undefined) setKept(same)
       const from = parametersHere().get(KEPT)
       setOrigin(answer?.data.find(({ id }) => id === from) ?? null)
+      setNoMail(answer?.no_mail ?? null)
       setLooked(true)
     },
     [secret, told, question],
@@ -357,6 +359,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
             alert={kept?.alert ?? null}
             feed={kept?.feed ?? null}
             secret={secret}
+            noMail={noMail}
             isOfWords={isOfWords}
             isOpen
             id={keep}

@@ -4,7 +4,7 @@ import type { Alert, AlertTerms, KeptSearch } from '../../../clients/typescript/
 import { LANGUAGES, OWN_NAMES } from '../../../shared/articles/article.ts'
 import { Button, CopyButton, useAsking } from '../../parts/controls.tsx'
 import { FailureNotice, saidOf } from '../../parts/failure-notice.tsx'
-import { ask, type Failure, isOneOf } from '../../parts/request.ts'
+import { ask, type Failure, hasList, isOneOf } from '../../parts/request.ts'
 import { useSpeech, type Words } from '../../words/index.ts'
 import { Made } from './made.tsx'
 
@@ -12,6 +12,10 @@ const AT_ONCE = 'at once'
 
 /** The days of a weekly digest, as the API names them, from Monday on. */
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+
+/** The answer with the kept searches of a key, and why alerts cannot write to addresses of mail. */
+export const isKeptList = (json: unknown): json is { data: KeptSearch[]; no_mail: string | null } =>
+  hasList(json, 'data')
 
 type Answer = Failure | { kind: 'set'; secret: string }
 
@@ -36,6 +40,8 @@ export function Telling(props: {
   alert: Alert | null
   feed: KeptSearch['feed']
   secret: string
+  /** Why alerts cannot write to addresses of mail; null: they can. */
+  noMail: string | null
   isOfWords: boolean
   isOpen?: boolean
   id(): Promise<string | null>
@@ -45,8 +51,9 @@ export function Telling(props: {
   /** The search has a feed. */
   onFeed(): void
 }): VNode {
-  const { name, alert, feed, secret, isOfWords, isOpen = false, id, onSet, onEnd, onFeed } = props
-  const { words, say } = useSpeech()
+  const { name, alert, feed, secret, noMail, isOfWords, isOpen = false } = props
+  const { id, onSet, onEnd, onFeed } = props
+  const { words, say, heard } = useSpeech()
   const [urls, setUrls] = useState<Record<string, string> | null>(null)
   const { failure, told } = useAsking()
   const show = async () => {
@@ -82,7 +89,8 @@ export function Telling(props: {
         {feed !== null && ` · ${words.alert.feed}`}
         <span class="unseen"> ({name})</span>
       </summary>
-      {isOfWords && <AlertForm {...{ alert, mine, onSet }} onEnd={() => onEnd('alert')} />}
+      {isOfWords && noMail !== null && <p class="hint">{heard([noMail]) ?? noMail}</p>}
+      {isOfWords && <AlertForm {...{ alert, mine, noMail, onSet }} onEnd={() => onEnd('alert')} />}
       <p class="row">
         {words.take.feedAbout}
         <Button
@@ -146,11 +154,12 @@ function AlertForm(props: {
   alert: Alert | null
   /** The time zone of this device. */
   mine: string
+  noMail: string | null
   /** null: the search could not be kept, which its own place says. */
   onSet(terms: AlertTerms): Promise<Answer | null>
   onEnd(): void
 }) {
-  const { alert: own, mine, onSet, onEnd } = props
+  const { alert: own, mine, noMail, onSet, onEnd } = props
   const speech = useSpeech()
   const { words, language } = speech
   const { alert } = words
@@ -253,7 +262,7 @@ function AlertForm(props: {
             </label>
           </>
         )}
-        {!WEB.test(typed) && (
+        {noMail === null && !WEB.test(typed) && (
           <label>
             {alert.language}
             <select
