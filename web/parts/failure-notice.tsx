@@ -51,7 +51,8 @@ export function saidOf(failure: Failure, speech: Speech): string {
   const all = Object.values(errors).flat()
   const own = all.length > 0 ? undefined : ofCode(failure, speech)
   const sentences = all.length > 0 ? all : [message]
-  return speech.heard(sentences) ?? own ?? (sentences.join(' ') || speech.words.failure.server)
+  // Without an answer the message is empty, which English would repeat.
+  return speech.heard(sentences) || own || sentences.join(' ') || speech.words.failure.server
 }
 
 /**
