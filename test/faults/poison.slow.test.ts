@@ -107,6 +107,8 @@ t.test('a dry run changes nothing, and a page that is still poison comes back', 
     action: 'retry',
     count: 1,
     dry_run: false,
+    ids: [crashing],
+    left: [],
   })
   await poisoned(crashing)
 })
