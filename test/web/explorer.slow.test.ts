@@ -172,8 +172,12 @@ if (browserPath === undefined) {
     await page.keyboard.type('dagk')
     await page.getByRole('option', { name: 'De Dagkoerier' }).waitFor()
     await page.keyboard.press('ArrowDown')
+    const counted = page.waitForResponse(/explore\/counts\?.*outlet=.*by=(?!outlet)/)
     await page.keyboard.press('Enter')
     await page.waitForURL(/outlet=De\+Dagkoerier/)
+    // The rows of the search before go away when the figures come.
+    await counted
+    await page.locator('.timeline:not(.stale)').waitFor()
     await page.getByText('These figures as a table').focus()
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
