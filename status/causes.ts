@@ -87,7 +87,10 @@ export const isWithoutDatabase = ({ check, level, text }: Cause): boolean =>
   check === 'database' && level === 'bad' && !text.includes(FIRST.standby)
 
 const UNREAD = 'Could not be read in time: '
-/** What a process sees around it may go unread unsaid, where anything does. */
+/**
+ * Checks of what a process sees around it. Where any part is unread, these may be unread, too, and
+ * no cause says it.
+ */
 const AROUND = ['migrations', 'index', 'clock', 'disk', 'names']
 /** Parts of the facts (`Facts.unread`), and the checks that need them. */
 const READ_FROM: Record<string, readonly string[]> = {
