@@ -61,7 +61,7 @@ t.ok(1); t.comment('left ' + left.pid)
 
   const good = await run('good.test.ts')
   t.match(good.counts, { passed: 2, failed: 0, again: [] })
-  t.match(good.text, /^\[1\/1\] ok .*good\.test\.ts [\d.]+ s$/m)
+  t.match(good.text, /^\[1\/1\] ok .*good\.test\.ts [\d.]+ s(, [\d.]+ s of processor)?$/m)
   t.match(good.text, '# 12 of 12', 'measurements are shown')
 
   const mixed = await run('good.test.ts', 'bad.test.ts')

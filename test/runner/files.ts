@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -88,12 +89,14 @@ export async function runFiles(
       env: { ...env, TAP_TIMEOUT: String(seconds) },
     })
     const took = (Date.now() - began) / 1_000
-    if (!isShared) return tell(first, readReport(output, code), took, timedOut)
+    const used = processorTime()
+    if (!isShared) return tell(first, readReport(output, code), { took, used, timedOut })
     const found = readReports(output, files.length)
-    if (code === 0 && found.length === files.length)
-      for (const [at, report] of found.entries()) tell(files[at]!, report, took, timedOut)
-    else {
-      print(`A process of ${files.length} files failed. Those that may be red run alone:`)
+    if (code === 0 && found.length === files.length) {
+      for (const [at, report] of found.entries()) tell(files[at]!, report, { took, timedOut })
+      print(`These ${files.length} files shared a process${used}.`)
+    } else {
+      print(`A process of ${files.length} files failed${used}. Those that may be red run alone:`)
       for (const line of details(readReport(output, code), timedOut)) print(`    ${line}`)
       parted(files, at => found[at]?.failed !== 0)
     }
@@ -111,13 +114,17 @@ export async function runFiles(
     if (red.length > 0 && green.length > 0) waiting.unshift(green)
   }
 
-  function tell(file: string, report: Report, took: number, timedOut: boolean): void {
+  function tell(
+    file: string,
+    report: Report,
+    { took, used = '', timedOut }: { took: number; used?: string; timedOut: boolean },
+  ): void {
     const again = reports.has(file) || suspects.has(file) ? ', alone' : ''
     const seconds = report.seconds ?? took
     reports.set(file, report)
     times[file] ??= Math.round(seconds)
     print(
-      `[${reports.size}/${all.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${seconds.toFixed(1)} s`,
+      `[${reports.size}/${all.length}] ${report.failed > 0 ? 'FAILED' : 'ok'}${again} ${file} ${seconds.toFixed(1)} s${used}`,
     )
     for (const line of details(report, timedOut && report.failed > 0)) print(`    ${line}`)
   }
@@ -151,6 +158,27 @@ export async function runFiles(
       isGreen: reports.get(file)?.failed === 0,
     })),
   }
+}
+
+/**
+ * The processor time of all children that have ended, and of those that they waited for: fields 16
+ * and 17 of proc(5). Undefined where there is no /proc.
+ */
+export function processorSeconds(): number | undefined {
+  const stat = '/proc/self/stat'
+  if (!existsSync(stat)) return undefined
+  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)!.split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+let toldSeconds = 0
+/** Tells what grew since the last child ended, which is the time of this one. */
+function processorTime(): string {
+  const now = processorSeconds()
+  if (now === undefined) return ''
+  const used = now - toldSeconds
+  toldSeconds = now
+  return `, ${used.toFixed(1)} s of processor`
 }
 
 /** Tells how many processes may run, by what the processors did since the last look. */
@@ -255,7 +283,8 @@ export async function check(
       output: `${stdout}${stderr}`.trimEnd() || message,
     }),
   )
-  print(`${passed ? 'ok' : 'FAILED'} ${name} ${((Date.now() - began) / 1_000).toFixed(1)} s`)
+  const took = ((Date.now() - began) / 1_000).toFixed(1)
+  print(`${passed ? 'ok' : 'FAILED'} ${name} ${took} s${processorTime()}`)
   if (output !== '') print(output)
   return { passed: Number(passed), failed: Number(!passed) }
 }

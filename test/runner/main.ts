@@ -1,9 +1,9 @@
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, writeFileSync } from 'node:fs'
 import { counted, describe } from '../../shared/log/printable.ts'
 import { keepCompiled } from '../../shared/process/node.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../servers.ts'
-import { check, runFiles, type TestCounts, type TestRun } from './files.ts'
+import { check, processorSeconds, runFiles, type TestCounts, type TestRun } from './files.ts'
 import { mayShare, readTimes, selectFiles, shareProcesses, TIMES } from './groups.ts'
 
 /*
@@ -95,7 +95,9 @@ try {
     }
   } finally {
     await servers.stop()
-    tellProcessorTime()
+    // The servers have ended, too.
+    const seconds = processorSeconds()
+    if (seconds) print(`All of it took ${Math.round(seconds)} s of processor time.`)
   }
 } catch (error) {
   counts.failed++
@@ -107,12 +109,3 @@ if (again.length > 0) {
 }
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
-
-/** Tells the time of all processes that have ended, servers too: fields 16 and 17 of proc(5). */
-function tellProcessorTime(): void {
-  const stat = '/proc/self/stat'
-  if (!existsSync(stat)) return
-  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)!.split(' ')
-  const seconds = (Number(fields[13]) + Number(fields[14])) / 100
-  print(`All of it took ${Math.round(seconds)} s of processor time.`)
-}
