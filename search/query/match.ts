@@ -150,9 +150,7 @@ function planTree(
   languages: readonly Language[] | null,
   wildcards: FoundWords = NO_WILDCARDS,
 ): MatchPlan {
-  const verification: Expression = JSON.parse(JSON.stringify(tree), (name, value) =>
-    name === 'inTitle' ? value || scope === 'title' : value,
-  )
+  const verification = scope === 'title' ? allInTitle(tree) : tree
   const own: Own = { languages: languages ?? LANGUAGES, wildcards }
   const whole = looseNode(verification, own)
   const nears = nearsOf(verification).map(near => ({
@@ -160,6 +158,22 @@ function planTree(
     operands: near.kind === 'near' ? near.sides.flat().length : near.words.length,
   }))
   return { node: nodeOf(verification, own), verification, scoring: [], nears }
+}
+
+/** The same expression, with every leaf in the title. */
+function allInTitle(tree: Expression): Expression {
+  switch (tree.kind) {
+    case 'and':
+      return { ...tree, of: tree.of.map(allInTitle), not: tree.not.map(allInTitle) }
+    case 'or':
+      return { ...tree, of: tree.of.map(allInTitle) }
+    case 'near': {
+      const [left, right] = tree.sides.map(side => side.map(leaf => ({ ...leaf, inTitle: true })))
+      return { ...tree, sides: [left!, right!], inTitle: true }
+    }
+    default:
+      return { ...tree, inTitle: true }
+  }
 }
 
 /** What decides the words of a leaf. */
