@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path'
-import { type DataDirectory, openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { type EmbeddedServers, startServers } from '../infra/embedded/servers.ts'
-import type { ServerName } from '../infra/embedded/starting.ts'
-import { readConfig } from '../shared/config/config.ts'
-import { inDatabase, withDatabase } from '../test/database.ts'
-import { superuserUrl } from '../test/servers.ts'
+import { type DataDirectory, openDataDirectory } from '#infra/embedded/data-directory'
+import { type EmbeddedServers, startServers } from '#infra/embedded/servers'
+import type { ServerName } from '#infra/embedded/starting'
+import { readConfig } from '#shared/config/config'
+import { inDatabase, withDatabase } from '#test/database'
+import { superuserUrl } from '#test/servers'
 import { say } from './figures.ts'
 
 /** The servers of a bench, and the folder of their data. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
 import { createRandom, type Random } from './search/generator.ts'
 
 const CHUNK = 500

@@ -1,8 +1,8 @@
-import { type Alert, listAlerts } from '../shared/desk/alerts/alerts.ts'
-import { hostOf, messageId } from '../shared/desk/alerts/messages.ts'
-import { printableLine } from '../shared/log/printable.ts'
-import { type Pool, readColumn, readRow } from '../shared/postgres/pool.ts'
-import { refuseWord, runCommand, UsageError } from '../shared/process/command.ts'
+import { type Alert, listAlerts } from '#shared/desk/alerts/alerts'
+import { hostOf, messageId } from '#shared/desk/alerts/messages'
+import { printableLine } from '#shared/log/printable'
+import { type Pool, readColumn, readRow } from '#shared/postgres/pool'
+import { refuseWord, runCommand, UsageError } from '#shared/process/command'
 import { sayLeft } from './terminal/done.ts'
 import { columns } from './terminal/terminal.ts'
 

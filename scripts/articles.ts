@@ -1,18 +1,18 @@
-import { ArchiveFailure } from '../search/archive/client.ts'
-import type { Doomed, Removal } from '../search/types.ts'
-import { addressKey, readAddress } from '../shared/articles/address.ts'
-import { counted, printableLine } from '../shared/log/printable.ts'
-import { countOf, type Pool, readValue } from '../shared/postgres/pool.ts'
+import { ArchiveFailure } from '#search/archive/client'
+import type { Doomed, Removal } from '#search/types'
+import { addressKey, readAddress } from '#shared/articles/address'
+import { counted, printableLine } from '#shared/log/printable'
+import { countOf, type Pool, readValue } from '#shared/postgres/pool'
 import {
   type CommandContext,
   runCommand,
   sentenceOf,
   textOf,
   UsageError,
-} from '../shared/process/command.ts'
-import { reasonOf } from '../shared/process/health.ts'
-import { finishRemovals, listRemovals } from '../shared/removals/list.ts'
-import { refuseOlderWriters } from '../shared/removals/locks.ts'
+} from '#shared/process/command'
+import { reasonOf } from '#shared/process/health'
+import { finishRemovals, listRemovals } from '#shared/removals/list'
+import { refuseOlderWriters } from '#shared/removals/locks'
 import {
   BATCH,
   countOfOutlet,
@@ -22,9 +22,9 @@ import {
   releaseArticle,
   removeArticles,
   reopenRemoved,
-} from '../shared/removals/remove.ts'
-import { openStores } from '../shared/removals/stores.ts'
-import { VectorFailure } from '../shared/vectors/store.ts'
+} from '#shared/removals/remove'
+import { openStores } from '#shared/removals/stores'
+import { VectorFailure } from '#shared/vectors/store'
 import { countFeedsWith } from './articles/feeds-with.ts'
 import { prove } from './articles/proof.ts'
 import { articlesBar, columns, confirm } from './terminal/terminal.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { WORD_RULES } from '../search/analysis/index.ts'
-import { openArchive } from '../search/archive/archive.ts'
+import { WORD_RULES } from '#search/analysis/index'
+import { openArchive } from '#search/archive/archive'
 import {
   createPace,
   INDEX_STATE,
@@ -10,30 +10,30 @@ import {
   type Position,
   SEARCH_SETTINGS,
   type SearchIndex,
-} from '../search/index.ts'
-import { filterOf } from '../services/api/articles/find.ts'
-import { SHOWN_ARTICLES, type ShownArticle } from '../services/api/articles/shown-article.ts'
+} from '#search/index'
+import { filterOf } from '#services/api/articles/find'
+import { SHOWN_ARTICLES, type ShownArticle } from '#services/api/articles/shown-article'
 import {
   CITED_PAGE,
   citationDigest,
   collectCited,
   headOf,
   markOf,
-} from '../services/api/citations/citation.ts'
-import { readSearch } from '../services/api/contract/request.ts'
-import { COUNTRIES, type Country } from '../shared/articles/article.ts'
-import { type CsvColumn, csvLine } from '../shared/articles/csv.ts'
-import { archiveSettingsOf } from '../shared/config/archive.ts'
+} from '#services/api/citations/citation'
+import { readSearch } from '#services/api/contract/request'
+import { COUNTRIES, type Country } from '#shared/articles/article'
+import { type CsvColumn, csvLine } from '#shared/articles/csv'
+import { archiveSettingsOf } from '#shared/config/archive'
 import {
   type Citation,
   findCitation,
   readCited,
   removeCitation,
   removedOn,
-} from '../shared/desk/citations.ts'
-import { counted } from '../shared/log/printable.ts'
-import { type Pool, readColumn, readRow } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+} from '#shared/desk/citations'
+import { counted } from '#shared/log/printable'
+import { type Pool, readColumn, readRow } from '#shared/postgres/pool'
+import { runCommand, sentenceOf, UsageError } from '#shared/process/command'
 import { readLines } from './verify/cited-lines.ts'
 
 /** The most lines about differences that are printed. */

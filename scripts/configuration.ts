@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { SETTINGS, type Setting } from '../shared/config/settings.ts'
-import { runCommand } from '../shared/process/command.ts'
+import { SETTINGS, type Setting } from '#shared/config/settings'
+import { runCommand } from '#shared/process/command'
 
 const FILE = new URL('../docs/configuration.md', import.meta.url)
 

@@ -1,14 +1,9 @@
-import { openArchive } from '../search/archive/archive.ts'
-import { openIndex } from '../search/index.ts'
-import { csvRecord } from '../shared/articles/csv.ts'
-import { archiveSettingsOf } from '../shared/config/archive.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
-import {
-  type CommandContext,
-  runCommand,
-  UsageError,
-  wholeNumber,
-} from '../shared/process/command.ts'
+import { openArchive } from '#search/archive/archive'
+import { openIndex } from '#search/index'
+import { csvRecord } from '#shared/articles/csv'
+import { archiveSettingsOf } from '#shared/config/archive'
+import type { Pool } from '#shared/postgres/pool'
+import { type CommandContext, runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { readSelection, SELECTION_OPTIONS } from './articles/export.ts'
 import { readInstant } from './articles/line.ts'
 import { columns } from './terminal/terminal.ts'

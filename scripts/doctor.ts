@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
-import { trustProxy } from '../services/api/http/trust-proxy.ts'
-import { addressRule } from '../shared/addresses.ts'
-import { type Config, settingsInDoubt } from '../shared/config/config.ts'
-import type { Cause } from '../shared/figures.ts'
-import { printableLine } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf } from '../shared/process/command.ts'
-import { usesRedis } from '../shared/queues/redis.ts'
-import { unsetOf } from '../status/cause-watch.ts'
-import { causesOf, checksOf, type Facts, FIRST, isWithoutDatabase } from '../status/causes.ts'
+import { trustProxy } from '#services/api/http/trust-proxy'
+import { addressRule } from '#shared/addresses'
+import { type Config, settingsInDoubt } from '#shared/config/config'
+import type { Cause } from '#shared/figures'
+import { printableLine } from '#shared/log/printable'
+import type { Pool } from '#shared/postgres/pool'
+import { runCommand, sentenceOf } from '#shared/process/command'
+import { usesRedis } from '#shared/queues/redis'
+import { unsetOf } from '#status/cause-watch'
+import { causesOf, checksOf, type Facts, FIRST, isWithoutDatabase } from '#status/causes'
 import {
   ageOfBackup,
   BACKUP_OLD,
   folderFaults,
   folderStates,
   readSurroundings,
-} from '../status/surroundings.ts'
-import { span } from '../status/words.ts'
+} from '#status/surroundings'
+import { span } from '#status/words'
 import { notTakenOut } from './backup/removals.ts'
 import { factsNow, NOTHING } from './terminal/causes.ts'
 import { columns } from './terminal/terminal.ts'

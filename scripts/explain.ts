@@ -1,24 +1,20 @@
-import { addressHash, firstDomain } from '../search/removals.ts'
-import { gunzipFile } from '../services/crawler/fetch/compression.ts'
-import {
-  type Explanation,
-  explainPage,
-  type FieldExplanation,
-} from '../services/normaliser/explain.ts'
-import { type LoadedPage, loadPage } from '../services/normaliser/pages/load.ts'
-import { addressKey, readAddress } from '../shared/articles/address.ts'
-import { type AgencyEvidence, agenciesOf, agencyEvidence } from '../shared/articles/agencies.ts'
-import { COUNTRIES } from '../shared/articles/article.ts'
-import type { Config } from '../shared/config/config.ts'
-import { modelNamed } from '../shared/embeddings/models.ts'
-import { counted, describe, printableLine } from '../shared/log/printable.ts'
-import { FIELDS, type Field, type Origins, readOrigins } from '../shared/outlets/origins.ts'
-import type { StoredPage } from '../shared/outlets/page.ts'
-import { rightsRules, type Signal, signalInWords } from '../shared/outlets/rights.ts'
-import { type Pool, readRow, readValue } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../shared/vectors/registry.ts'
+import { addressHash, firstDomain } from '#search/removals'
+import { gunzipFile } from '#services/crawler/fetch/compression'
+import { type Explanation, explainPage, type FieldExplanation } from '#services/normaliser/explain'
+import { type LoadedPage, loadPage } from '#services/normaliser/pages/load'
+import { addressKey, readAddress } from '#shared/articles/address'
+import { type AgencyEvidence, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
+import { COUNTRIES } from '#shared/articles/article'
+import type { Config } from '#shared/config/config'
+import { modelNamed } from '#shared/embeddings/models'
+import { counted, describe, printableLine } from '#shared/log/printable'
+import { FIELDS, type Field, type Origins, readOrigins } from '#shared/outlets/origins'
+import type { StoredPage } from '#shared/outlets/page'
+import { rightsRules, type Signal, signalInWords } from '#shared/outlets/rights'
+import { type Pool, readRow, readValue } from '#shared/postgres/pool'
+import { type CommandContext, runCommand, UsageError } from '#shared/process/command'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { readCollections } from '#shared/vectors/registry'
 import {
   AROUND,
   AROUND_LIMIT,
@@ -26,8 +22,8 @@ import {
   leastOf,
   type Related,
   readSubjects,
-} from '../shared/vectors/related.ts'
-import { ofTheirArticles, VectorFailure } from '../shared/vectors/store.ts'
+} from '#shared/vectors/related'
+import { ofTheirArticles, VectorFailure } from '#shared/vectors/store'
 import { openTrial } from './outlets/trial.ts'
 import { columns } from './terminal/terminal.ts'
 

@@ -2,20 +2,15 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { access, constants, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import product from '../package.json' with { type: 'json' }
-import { openArchive } from '../search/archive/archive.ts'
-import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
-import { openSemanticSearch } from '../services/api/semantic/search.ts'
-import { archiveSettingsOf } from '../shared/config/archive.ts'
-import { createLogger } from '../shared/log/logger.ts'
-import { counted } from '../shared/log/printable.ts'
-import { type Pool, readValue } from '../shared/postgres/pool.ts'
-import {
-  type CommandContext,
-  runCommand,
-  UsageError,
-  wholeNumber,
-} from '../shared/process/command.ts'
+import product from '#package.json' with { type: 'json' }
+import { openArchive } from '#search/archive/archive'
+import { openIndex, SEARCH_SETTINGS } from '#search/index'
+import { openSemanticSearch } from '#services/api/semantic/search'
+import { archiveSettingsOf } from '#shared/config/archive'
+import { createLogger } from '#shared/log/logger'
+import { counted } from '#shared/log/printable'
+import { type Pool, readValue } from '#shared/postgres/pool'
+import { type CommandContext, runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import {
   countAll,
   createFormat,

@@ -1,27 +1,22 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { prepareText } from '../search/indexing/new-article.ts'
-import { openFeedParser } from '../services/crawler/feeds/parsing/parser.ts'
-import { gunzipFile } from '../services/crawler/fetch/compression.ts'
-import { isAllowed, readRobots, statedOf } from '../services/crawler/fetch/robots.ts'
-import { readTdmFile, ruleFor } from '../services/crawler/fetch/tdm.ts'
-import { judge } from '../services/crawler/verdict.ts'
-import type { Composition } from '../services/normaliser/compose.ts'
-import { composerOptions, openComposer } from '../services/normaliser/composer.ts'
-import { isOften } from '../services/normaliser/interstitials/served.ts'
-import { EMPTY_TEMPLATE, learn, type Template, teaches } from '../services/normaliser/template.ts'
-import { readAddress } from '../shared/articles/address.ts'
-import { COUNTRIES, LANGUAGES, TIME_ZONES } from '../shared/articles/article.ts'
-import type { Config } from '../shared/config/config.ts'
-import { NO_WORDS, type StoredPage, wholeEntry } from '../shared/outlets/page.ts'
-import { productToken, rightsHeaders, withFiles } from '../shared/outlets/rights.ts'
-import {
-  type CommandContext,
-  runCommand,
-  sentenceOf,
-  UsageError,
-} from '../shared/process/command.ts'
+import { prepareText } from '#search/indexing/new-article'
+import { openFeedParser } from '#services/crawler/feeds/parsing/parser'
+import { gunzipFile } from '#services/crawler/fetch/compression'
+import { isAllowed, readRobots, statedOf } from '#services/crawler/fetch/robots'
+import { readTdmFile, ruleFor } from '#services/crawler/fetch/tdm'
+import { judge } from '#services/crawler/verdict'
+import type { Composition } from '#services/normaliser/compose'
+import { composerOptions, openComposer } from '#services/normaliser/composer'
+import { isOften } from '#services/normaliser/interstitials/served'
+import { EMPTY_TEMPLATE, learn, type Template, teaches } from '#services/normaliser/template'
+import { readAddress } from '#shared/articles/address'
+import { COUNTRIES, LANGUAGES, TIME_ZONES } from '#shared/articles/article'
+import type { Config } from '#shared/config/config'
+import { NO_WORDS, type StoredPage, wholeEntry } from '#shared/outlets/page'
+import { productToken, rightsHeaders, withFiles } from '#shared/outlets/rights'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '#shared/process/command'
 import { type Line, readLines } from './articles/groups.ts'
 
 /*

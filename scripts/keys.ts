@@ -1,6 +1,6 @@
-import { ceilMs, parseInstant } from '../services/api/contract/instants.ts'
-import { COUNTRIES, type Country } from '../shared/articles/article.ts'
-import { listFeeds } from '../shared/desk/feeds.ts'
+import { ceilMs, parseInstant } from '#services/api/contract/instants'
+import { COUNTRIES, type Country } from '#shared/articles/article'
+import { listFeeds } from '#shared/desk/feeds'
 import {
   type ApiKey,
   createKey,
@@ -11,8 +11,8 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../shared/plans/keys.ts'
-import { countOf, type Pool } from '../shared/postgres/pool.ts'
+} from '#shared/plans/keys'
+import { countOf, type Pool } from '#shared/postgres/pool'
 import {
   type CommandContext,
   refuseWord,
@@ -20,7 +20,7 @@ import {
   textOf,
   UsageError,
   wholeNumber,
-} from '../shared/process/command.ts'
+} from '#shared/process/command'
 import {
   FEED_USAGE,
   keyNamed,

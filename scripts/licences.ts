@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { runCommand } from '../shared/process/command.ts'
+import { runCommand } from '#shared/process/command'
 
 /** Third-party works that are shipped or downloaded, besides the packages of npm. */
 const OTHERS = [

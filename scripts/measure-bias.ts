@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
-import { LANGUAGES, type Language } from '../shared/articles/article.ts'
-import { biasFile } from '../shared/embeddings/bias.ts'
-import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
-import { counted } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { SAMPLE_OUTLETS } from '#infra/outlets/sample/outlets'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import { biasFile } from '#shared/embeddings/bias'
+import { openEmbeddings, sourceOf } from '#shared/embeddings/embeddings'
+import { counted } from '#shared/log/printable'
+import type { Pool } from '#shared/postgres/pool'
+import { runCommand, UsageError } from '#shared/process/command'
 
 /**
  * The most characters of a passage and of a search term. Short texts are enough, because they also

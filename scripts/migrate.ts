@@ -1,6 +1,6 @@
-import { migrate } from '../infra/migrations/migrate.ts'
-import { glanceAtRules } from '../shared/articles/rules.ts'
-import { runCommand } from '../shared/process/command.ts'
+import { migrate } from '#infra/migrations/migrate'
+import { glanceAtRules } from '#shared/articles/rules'
+import { runCommand } from '#shared/process/command'
 import { renewKeys, renewTexts } from './reindex/renew.ts'
 
 await runCommand(

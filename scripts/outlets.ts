@@ -1,32 +1,15 @@
 import { open, readFile } from 'node:fs/promises'
-import { type LearnedTemplate, readTemplates } from '../services/normaliser/template.ts'
-import { keptInWords, type OutletHealth } from '../shared/figures.ts'
-import { counted, printableLine } from '../shared/log/printable.ts'
-import {
-  type BackFillFigures,
-  backFillInWords,
-  readBackFills,
-} from '../shared/outlets/back-fills.ts'
-import type { SharedFeed } from '../shared/outlets/catalogue.ts'
-import { dayAgo } from '../shared/outlets/days.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { dropPrivileges } from '../shared/process/privileges.ts'
-import {
-  type Budget,
-  budgetsUsed,
-  type OutletPages,
-  outletHealthAndPages,
-} from '../status/health.ts'
-import {
-  ago,
-  bytes,
-  daysInWords,
-  mannersInWords,
-  sourcesOf,
-  span,
-  troublesOf,
-} from '../status/words.ts'
+import { type LearnedTemplate, readTemplates } from '#services/normaliser/template'
+import { keptInWords, type OutletHealth } from '#shared/figures'
+import { counted, printableLine } from '#shared/log/printable'
+import { type BackFillFigures, backFillInWords, readBackFills } from '#shared/outlets/back-fills'
+import type { SharedFeed } from '#shared/outlets/catalogue'
+import { dayAgo } from '#shared/outlets/days'
+import type { Pool } from '#shared/postgres/pool'
+import { type CommandContext, runCommand, UsageError } from '#shared/process/command'
+import { dropPrivileges } from '#shared/process/privileges'
+import { type Budget, budgetsUsed, type OutletPages, outletHealthAndPages } from '#status/health'
+import { ago, bytes, daysInWords, mannersInWords, sourcesOf, span, troublesOf } from '#status/words'
 import { BACK_OPTIONS, ENTRY_OPTIONS } from './outlets/options.ts'
 import { columns, outletsBar } from './terminal/terminal.ts'
 

@@ -1,12 +1,12 @@
-import { counted } from '../shared/log/printable.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { counted } from '#shared/log/printable'
+import type { Pool } from '#shared/postgres/pool'
 import {
   type CommandContext,
   refuseWord,
   runCommand,
   UsageError,
   wholeNumber,
-} from '../shared/process/command.ts'
+} from '#shared/process/command'
 import { namedIn, plainId, readLeft, sayLeft } from './terminal/done.ts'
 import {
   countPages,

@@ -6,16 +6,11 @@ import {
   NoAnswerError,
   type PollQuery,
   type PollState,
-} from '../clients/typescript/src/index.ts'
-import { readIfThere, writeWhole } from '../infra/embedded/files.ts'
-import { parseDuration } from '../shared/config/values.ts'
-import { counted, printable } from '../shared/log/printable.ts'
-import {
-  type CommandContext,
-  runCommand,
-  sentenceOf,
-  UsageError,
-} from '../shared/process/command.ts'
+} from '#clients/typescript/src/index'
+import { readIfThere, writeWhole } from '#infra/embedded/files'
+import { parseDuration } from '#shared/config/values'
+import { counted, printable } from '#shared/log/printable'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '#shared/process/command'
 import { queryOptions, readQuery } from './terminal/api-options.ts'
 
 await runCommand(

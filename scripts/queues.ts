@@ -1,13 +1,13 @@
-import { type Bound, boundArticles } from '../shared/articles/bounds.ts'
-import type { Config } from '../shared/config/config.ts'
-import type { Quarantined } from '../shared/figures.ts'
-import { createLogger } from '../shared/log/logger.ts'
-import { counted, printableLine } from '../shared/log/printable.ts'
-import { type Pool, transaction } from '../shared/postgres/pool.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
-import { QUEUE_NAMES, type QueueName } from '../shared/queues/backend.ts'
-import { openQueues } from '../shared/queues/queues.ts'
-import { listQuarantine } from '../status/flow.ts'
+import { type Bound, boundArticles } from '#shared/articles/bounds'
+import type { Config } from '#shared/config/config'
+import type { Quarantined } from '#shared/figures'
+import { createLogger } from '#shared/log/logger'
+import { counted, printableLine } from '#shared/log/printable'
+import { type Pool, transaction } from '#shared/postgres/pool'
+import { runCommand, UsageError } from '#shared/process/command'
+import { QUEUE_NAMES, type QueueName } from '#shared/queues/backend'
+import { openQueues } from '#shared/queues/queues'
+import { listQuarantine } from '#status/flow'
 import {
   type Done,
   namedIn,

@@ -1,30 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EmbeddableArticle, readEmbeddable } from '../services/embedder/articles.ts'
-import { removeStray } from '../services/embedder/audit.ts'
+import { type EmbeddableArticle, readEmbeddable } from '#services/embedder/articles'
+import { removeStray } from '#services/embedder/audit'
 import {
   collectionName,
   type EmbeddingCollection,
   type EmbeddingCollections,
   openEmbeddingCollections,
-} from '../services/embedder/collections.ts'
-import { storeIn } from '../services/embedder/store.ts'
-import { openEmbeddings, sourceOf } from '../shared/embeddings/embeddings.ts'
-import { modelNamed } from '../shared/embeddings/models.ts'
-import { RECIPE } from '../shared/embeddings/recipe.ts'
-import { EmbeddingFailure } from '../shared/embeddings/source.ts'
-import { createLogger } from '../shared/log/logger.ts'
-import { counted } from '../shared/log/printable.ts'
-import { countOf, type Pool, type Queryable, transaction } from '../shared/postgres/pool.ts'
+} from '#services/embedder/collections'
+import { storeIn } from '#services/embedder/store'
+import { openEmbeddings, sourceOf } from '#shared/embeddings/embeddings'
+import { modelNamed } from '#shared/embeddings/models'
+import { RECIPE } from '#shared/embeddings/recipe'
+import { EmbeddingFailure } from '#shared/embeddings/source'
+import { createLogger } from '#shared/log/logger'
+import { counted } from '#shared/log/printable'
+import { countOf, type Pool, type Queryable, transaction } from '#shared/postgres/pool'
 import {
   type CommandContext,
   refuseWord,
   runCommand,
   textOf,
   UsageError,
-} from '../shared/process/command.ts'
-import { openVectorStore } from '../shared/vectors/qdrant-store.ts'
-import { type Collection, changeCollections, readCollections } from '../shared/vectors/registry.ts'
-import { VectorFailure, type VectorStore } from '../shared/vectors/store.ts'
+} from '#shared/process/command'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { type Collection, changeCollections, readCollections } from '#shared/vectors/registry'
+import { VectorFailure, type VectorStore } from '#shared/vectors/store'
 import { articlesBar, confirm } from './terminal/terminal.ts'
 
 /*

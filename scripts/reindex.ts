@@ -1,8 +1,8 @@
-import { LANGUAGES } from '../shared/articles/article.ts'
-import { noteRules } from '../shared/articles/rules.ts'
-import { counted } from '../shared/log/printable.ts'
-import { countOf, type Pool, readValue } from '../shared/postgres/pool.ts'
-import { refuseWord, runCommand, UsageError, wholeNumber } from '../shared/process/command.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { noteRules } from '#shared/articles/rules'
+import { counted } from '#shared/log/printable'
+import { countOf, type Pool, readValue } from '#shared/postgres/pool'
+import { refuseWord, runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
 import {

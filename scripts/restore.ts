@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
-import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { startServers } from '../infra/embedded/servers.ts'
-import { migrate } from '../infra/migrations/migrate.ts'
-import type { Config } from '../shared/config/config.ts'
-import { counted } from '../shared/log/printable.ts'
-import { migrationFiles } from '../shared/postgres/migrations.ts'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { startServers } from '#infra/embedded/servers'
+import { migrate } from '#infra/migrations/migrate'
+import type { Config } from '#shared/config/config'
+import { counted } from '#shared/log/printable'
+import { migrationFiles } from '#shared/postgres/migrations'
 import {
   createPool,
   FIRST_SCHEMA,
@@ -12,9 +12,9 @@ import {
   readRow,
   readValue,
   UNFINISHED,
-} from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { COMMAND_FOLDER_MS, folderAnswers } from '../shared/resilience/folders.ts'
+} from '#shared/postgres/pool'
+import { type CommandContext, runCommand, UsageError } from '#shared/process/command'
+import { COMMAND_FOLDER_MS, folderAnswers } from '#shared/resilience/folders'
 import {
   begin,
   checkNobodyConnected,

@@ -2,23 +2,17 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, utimesSync, writeFileSy
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { readConfig } from '../shared/config/config.ts'
-import type {
-  Cause,
-  Machines,
-  OutletHealth,
-  PostgresServers,
-  Surroundings,
-} from '../shared/figures.ts'
+import { readConfig } from '#shared/config/config'
+import type { Cause, Machines, OutletHealth, PostgresServers, Surroundings } from '#shared/figures'
 import {
   backIsLate,
   embeddingsAreLate,
   looksAreLate,
   pagesAreLate,
   removalsAreLate,
-} from '../shared/figures.ts'
-import { tryRows } from '../test/examples.ts'
-import { run } from '../test/script.ts'
+} from '#shared/figures'
+import { tryRows } from '#test/examples'
+import { run } from '#test/script'
 import { createCauseNews, createRestarts, createStalls } from './cause-watch.ts'
 import TABLE from './causes.json' with { type: 'json' }
 import { causesOf, type Facts, FIRST } from './causes.ts'

@@ -15,9 +15,9 @@ import {
   removalsAreLate,
   type Surroundings,
   type VectorNodes,
-} from '../shared/figures.ts'
-import { counted } from '../shared/log/printable.ts'
-import { LATE, type Missing } from '../shared/process/health.ts'
+} from '#shared/figures'
+import { counted } from '#shared/log/printable'
+import { LATE, type Missing } from '#shared/process/health'
 import first from './first.json' with { type: 'json' }
 import type { AlertFigures } from './flow.ts'
 import { bytes, span, unreadInWords } from './words.ts'

@@ -1,12 +1,6 @@
-import { readIndexSize } from '../search/indexer.ts'
-import type {
-  Flow,
-  LagHour,
-  QuarantineCount,
-  Quarantined,
-  RunningFleet,
-} from '../shared/figures.ts'
-import { type Pool, readRow } from '../shared/postgres/pool.ts'
+import { readIndexSize } from '#search/indexer'
+import type { Flow, LagHour, QuarantineCount, Quarantined, RunningFleet } from '#shared/figures'
+import { type Pool, readRow } from '#shared/postgres/pool'
 import { countOf, olderOf, SERVICES } from './machines.ts'
 
 // `last_seq` is the number of articles that ever came: numbers are drawn in the transaction that

@@ -1,8 +1,8 @@
-import type { Config } from '../shared/config/config.ts'
-import type { KeptPages, OutletDay, OutletHealth } from '../shared/figures.ts'
-import { readLatestDays } from '../shared/outlets/days.ts'
-import { SHOWN_FOR } from '../shared/outlets/rights.ts'
-import type { Pool, Queryable } from '../shared/postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import type { KeptPages, OutletDay, OutletHealth } from '#shared/figures'
+import { readLatestDays } from '#shared/outlets/days'
+import { SHOWN_FOR } from '#shared/outlets/rights'
+import type { Pool, Queryable } from '#shared/postgres/pool'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
 /** How many pages of an outlet are in each state, and the hosts where its pages may be. */

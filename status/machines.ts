@@ -1,13 +1,13 @@
-import { type ArchiveHealth, readArchiveHealth } from '../search/archive/writer.ts'
-import { readIndexSize } from '../search/indexer.ts'
-import { type ArchiveConfig, archiveSettingsOf } from '../shared/config/archive.ts'
-import type { Config } from '../shared/config/config.ts'
-import type { HostProcesses, Machines, PostgresServers, VectorNodes } from '../shared/figures.ts'
-import { type Pool, SCHEMA } from '../shared/postgres/pool.ts'
-import { type RedisSettings, readRedis } from '../shared/queues/redis.ts'
-import { readVectorNodes } from '../shared/vectors/cluster.ts'
-import type { QdrantSettings } from '../shared/vectors/qdrant.ts'
-import { readCollections } from '../shared/vectors/registry.ts'
+import { type ArchiveHealth, readArchiveHealth } from '#search/archive/writer'
+import { readIndexSize } from '#search/indexer'
+import { type ArchiveConfig, archiveSettingsOf } from '#shared/config/archive'
+import type { Config } from '#shared/config/config'
+import type { HostProcesses, Machines, PostgresServers, VectorNodes } from '#shared/figures'
+import { type Pool, SCHEMA } from '#shared/postgres/pool'
+import { type RedisSettings, readRedis } from '#shared/queues/redis'
+import { readVectorNodes } from '#shared/vectors/cluster'
+import type { QdrantSettings } from '#shared/vectors/qdrant'
+import { readCollections } from '#shared/vectors/registry'
 
 export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
 

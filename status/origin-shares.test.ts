@@ -1,6 +1,6 @@
 import t from 'tap'
-import { removeOldCounts } from '../shared/outlets/origins.ts'
-import { createTestPool } from '../test/database.ts'
+import { removeOldCounts } from '#shared/outlets/origins'
+import { createTestPool } from '#test/database'
 import { fallsOf, readOutletOrigins } from './origin-shares.ts'
 
 const { pool } = await createTestPool(t)

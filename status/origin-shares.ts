@@ -1,6 +1,6 @@
-import type { OutletOrigins } from '../shared/figures.ts'
-import { FIELDS, type Field, isSource, type Source } from '../shared/outlets/origins.ts'
-import type { Queryable } from '../shared/postgres/pool.ts'
+import type { OutletOrigins } from '#shared/figures'
+import { FIELDS, type Field, isSource, type Source } from '#shared/outlets/origins'
+import type { Queryable } from '#shared/postgres/pool'
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 

@@ -6,7 +6,7 @@ import type {
   OutletHealth,
   OutletOrigins,
   Standby,
-} from '../shared/figures.ts'
+} from '#shared/figures'
 
 /*
  * Writes figures as words for `/status` and the commands. The page in browsers imports this file,

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
-import { type Alert, type AlertTerms, putAlert } from '../shared/desk/alerts/alerts.ts'
-import { keepSearch } from '../shared/desk/searches.ts'
-import type { Pool } from '../shared/postgres/pool.ts'
+import { type Alert, type AlertTerms, putAlert } from '#shared/desk/alerts/alerts'
+import { keepSearch } from '#shared/desk/searches'
+import type { Pool } from '#shared/postgres/pool'
 import { listen } from './fleet.ts'
 
 /** What a receiver of webhooks was sent. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { migrate } from '../infra/migrations/migrate.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { migrate } from '#infra/migrations/migrate'
+import { createPool, type Pool } from '#shared/postgres/pool'
 import { startTestServers } from './servers.ts'
 
 /** A migrated database for one test, on a real server. */

@@ -3,8 +3,8 @@ import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Family } from '../infra/embedded/supervision/family.ts'
-import { runTool } from '../infra/embedded/supervision/tool.ts'
+import type { Family } from '#infra/embedded/supervision/family'
+import { runTool } from '#infra/embedded/supervision/tool'
 
 /** The surroundings of a program that may be missing. */
 export interface Reporting {

@@ -1,6 +1,6 @@
-import { SAMPLE_OUTLETS, type SampleOutlet } from '../infra/outlets/sample/outlets.ts'
-import { isLanguage, type SampleText } from '../infra/outlets/sample/texts.ts'
-import type { Language } from '../search/types.ts'
+import { SAMPLE_OUTLETS, type SampleOutlet } from '#infra/outlets/sample/outlets'
+import { isLanguage, type SampleText } from '#infra/outlets/sample/texts'
+import type { Language } from '#search/types'
 
 /** An article that `npm start` should find. */
 export interface SampleArticle extends SampleText {

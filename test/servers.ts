@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { lockFile } from '../infra/embedded/lock.ts'
-import { startServers } from '../infra/embedded/servers.ts'
-import type { ServerName } from '../infra/embedded/starting.ts'
-import type { Family } from '../infra/embedded/supervision/family.ts'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { lockFile } from '#infra/embedded/lock'
+import { startServers } from '#infra/embedded/servers'
+import type { ServerName } from '#infra/embedded/starting'
+import type { Family } from '#infra/embedded/supervision/family'
 
 /** Real servers for one test or one run of tests, with empty data. */
 export interface TestServers {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Pool } from 'undici'
-import { inTurn } from '../load.ts'
+import { inTurn } from '#bench/load'
 
 /*
  * Sends a load from a thread of its own. On the thread that measures, the answers of a load would

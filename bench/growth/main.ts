@@ -1,12 +1,12 @@
-import { RULES } from '../../shared/copies/shingles.ts'
-import { withDatabase } from '../../test/database.ts'
-import { runScript } from '../../test/fleet.ts'
-import { type Figures, mean, prefixed, rounded, say } from '../figures.ts'
-import type { BenchOptions } from '../main.ts'
-import { type BuiltCorpus, buildCorpus, measureSizes } from '../search/build.ts'
-import { measureStart } from '../search/cold.ts'
-import { measureClasses, measureParts, timed } from '../search/measure.ts'
-import { type Bench, withServers } from '../servers.ts'
+import { type Figures, mean, prefixed, rounded, say } from '#bench/figures'
+import type { BenchOptions } from '#bench/main'
+import { type BuiltCorpus, buildCorpus, measureSizes } from '#bench/search/build'
+import { measureStart } from '#bench/search/cold'
+import { measureClasses, measureParts, timed } from '#bench/search/measure'
+import { type Bench, withServers } from '#bench/servers'
+import { RULES } from '#shared/copies/shingles'
+import { withDatabase } from '#test/database'
+import { runScript } from '#test/fleet'
 
 const ROWS = 10_000_000
 /** The small corpus has this many times fewer articles than the large one. */

@@ -1,4 +1,4 @@
-import { authorChoice } from '../../services/normaliser/authors/authors.ts'
+import { authorChoice } from '#services/normaliser/authors/authors'
 import type { Count, ReadPage } from './truth.ts'
 
 /** Bylines in the test sets that decision 35 does not count as people. */

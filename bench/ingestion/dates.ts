@@ -1,5 +1,5 @@
-import { dateChoice } from '../../services/normaliser/dates/published.ts'
-import { findDates } from '../../services/normaliser/dates/written.ts'
+import { dateChoice } from '#services/normaliser/dates/published'
+import { findDates } from '#services/normaliser/dates/written'
 import type { Count, ReadPage } from './truth.ts'
 
 /** Most of these pages come from Germany, Switzerland, Austria and France, whose clocks agree. */

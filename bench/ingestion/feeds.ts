@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { parseFeed as rowanManning } from '@rowanmanning/feed-parser'
 import { parseFeed as feedsmith } from 'feedsmith'
-import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
-import { parseFeed } from '../../services/crawler/feeds/parsing/parse.ts'
-import { decodeText } from '../../shared/encoding/decode.ts'
-import { isRecord } from '../../shared/encoding/is-record.ts'
-import { type Figures, prefixed, rounded, say } from '../figures.ts'
+import { type Figures, prefixed, rounded, say } from '#bench/figures'
+import { authorName } from '#services/crawler/feeds/parsing/entries'
+import { parseFeed } from '#services/crawler/feeds/parsing/parse'
+import { decodeText } from '#shared/encoding/decode'
+import { isRecord } from '#shared/encoding/is-record'
 
 /**
  * Files of `feeds-*` that are not feeds: licences, pages, and the expected output that other

@@ -1,7 +1,7 @@
-import { identify } from '../../services/normaliser/identity.ts'
-import { addressKey, readAddress } from '../../shared/articles/address.ts'
-import { type Figures, percent } from '../figures.ts'
-import { readSet } from '../json-lines.ts'
+import { type Figures, percent } from '#bench/figures'
+import { readSet } from '#bench/json-lines'
+import { identify } from '#services/normaliser/identity'
+import { addressKey, readAddress } from '#shared/articles/address'
 import type { Count, ReadPage } from './truth.ts'
 
 /** Ways in which other sites change an address that still names the same page. */

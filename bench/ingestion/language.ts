@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { foldWord, stem } from '../../search/analysis/index.ts'
-import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { type Figures, percent } from '../figures.ts'
-import { readSet } from '../json-lines.ts'
+import { type Figures, percent } from '#bench/figures'
+import { readSet } from '#bench/json-lines'
+import { foldWord, stem } from '#search/analysis/index'
+import { detectLanguage } from '#services/normaliser/languages/detection'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 
 type Row = Record<string, string>
 

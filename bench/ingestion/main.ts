@@ -1,5 +1,5 @@
-import { type Figures, say } from '../figures.ts'
-import type { BenchOptions } from '../main.ts'
+import { type Figures, say } from '#bench/figures'
+import type { BenchOptions } from '#bench/main'
 import { measureFeeds } from './feeds.ts'
 import { measureAddresses } from './identity.ts'
 import { measureLanguage, measureStems } from './language.ts'

@@ -1,14 +1,10 @@
-import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
-import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
-import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { readPageText } from '../../services/normaliser/text/page-text.ts'
-import {
-  ANNOUNCED,
-  ANNOUNCED_AT,
-  INTERSTITIAL_EXAMPLES,
-} from '../../test/normaliser/interstitials.ts'
-import { type Figures, percent, rounded, say, sum } from '../figures.ts'
+import { type Figures, percent, rounded, say, sum } from '#bench/figures'
+import { recogniseInterstitial } from '#services/normaliser/interstitials/interstitials'
+import { openingOf } from '#services/normaliser/interstitials/paywall'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { readMetadata } from '#services/normaliser/metadata/metadata'
+import { readPageText } from '#services/normaliser/text/page-text'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '#test/normaliser/interstitials'
 import { scoreAuthors } from './authors.ts'
 import { scoreDate } from './dates.ts'
 import { createIdentityScore } from './identity.ts'

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { statementsOf } from '../../services/normaliser/metadata/statements.ts'
-import { decodeText } from '../../shared/encoding/decode.ts'
-import { type Figures, percent, say } from '../figures.ts'
+import { type Figures, percent, say } from '#bench/figures'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { readMetadata } from '#services/normaliser/metadata/metadata'
+import { statementsOf } from '#services/normaliser/metadata/statements'
+import { decodeText } from '#shared/encoding/decode'
 
 /*
  * Compares what we say of section, kind and access with what a person saw on the same pages.

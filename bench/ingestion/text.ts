@@ -1,5 +1,5 @@
-import { SNIPPET_LENGTH } from '../../search/analysis/text.ts'
-import { type Figures, mean, rounded } from '../figures.ts'
+import { type Figures, mean, rounded } from '#bench/figures'
+import { SNIPPET_LENGTH } from '#search/analysis/text'
 import type { ReadPage } from './truth.ts'
 
 /**

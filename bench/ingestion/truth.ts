@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { PageMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import type { PageText } from '../../services/normaliser/text/page-text.ts'
-import { say } from '../figures.ts'
-import { readJsonLines } from '../json-lines.ts'
+import { say } from '#bench/figures'
+import { readJsonLines } from '#bench/json-lines'
+import type { PageMetadata } from '#services/normaliser/metadata/metadata'
+import type { PageText } from '#services/normaliser/text/page-text'
 
 /** Test sets of pages whose true values others have published. */
 export const SETS = ['aeb', 'fundus', 'trafilatura', 'htmldate'] as const

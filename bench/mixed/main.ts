@@ -1,13 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readConfig } from '../../shared/config/config.ts'
-import { sourceOf } from '../../shared/embeddings/embeddings.ts'
-import { RECIPE } from '../../shared/embeddings/recipe.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { registerServing } from '../../shared/vectors/registry.ts'
-import { withDatabase } from '../../test/database.ts'
-import { type ApiProcess, benchKey, withApi } from '../api.ts'
-import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+import { type ApiProcess, benchKey, withApi } from '#bench/api'
+import { type Figures, quantile, quantiles, rounded, say } from '#bench/figures'
 import {
   type Answer,
   type Asking,
@@ -15,12 +9,18 @@ import {
   type Client,
   createClient,
   inTurn,
-} from '../load.ts'
-import type { BenchOptions } from '../main.ts'
-import { type BuiltCorpus, buildCorpus } from '../search/build.ts'
-import { createRandom, type Random } from '../search/generator.ts'
-import { type Bench, inNewDatabase, withServers } from '../servers.ts'
-import { fillVectors } from '../vectors.ts'
+} from '#bench/load'
+import type { BenchOptions } from '#bench/main'
+import { type BuiltCorpus, buildCorpus } from '#bench/search/build'
+import { createRandom, type Random } from '#bench/search/generator'
+import { type Bench, inNewDatabase, withServers } from '#bench/servers'
+import { fillVectors } from '#bench/vectors'
+import { readConfig } from '#shared/config/config'
+import { sourceOf } from '#shared/embeddings/embeddings'
+import { RECIPE } from '#shared/embeddings/recipe'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { registerServing } from '#shared/vectors/registry'
+import { withDatabase } from '#test/database'
 import type { Written } from './writer.ts'
 
 const ROWS = 1_000_000

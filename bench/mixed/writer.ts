@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openIndexer } from '../../search/indexer.ts'
-import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
-import type { Client } from '../../shared/postgres/pool.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { createCorpus } from '../search/generator.ts'
+import { createCorpus } from '#bench/search/generator'
+import { openIndexer } from '#search/indexer'
+import { BATCH, openArticleWriter } from '#search/indexing/writer'
+import type { Client } from '#shared/postgres/pool'
+import { createPool } from '#shared/postgres/pool'
+import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
 
 // This process writes articles as a normaliser does: in batches through the article writer, which
 // also makes segments. Its arguments are: the database, the rows of its corpus, the number of the

@@ -1,8 +1,8 @@
-import { STOP_WORDS } from '../../search/analysis/index.ts'
-import type { ArticleQuery } from '../../search/index.ts'
-import { filterOf } from '../../services/api/articles/find.ts'
-import { readRequest, readSearch } from '../../services/api/contract/request.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
+import { STOP_WORDS } from '#search/analysis/index'
+import type { ArticleQuery } from '#search/index'
+import { filterOf } from '#services/api/articles/find'
+import { readRequest, readSearch } from '#services/api/contract/request'
+import { COUNTRIES } from '#shared/articles/article'
 import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
 /*

@@ -1,6 +1,6 @@
-import { STOP_WORDS } from '../../search/analysis/index.ts'
-import type { NewArticle } from '../../search/types.ts'
-import type { Country, Language } from '../../shared/articles/article.ts'
+import { STOP_WORDS } from '#search/analysis/index'
+import type { NewArticle } from '#search/types'
+import type { Country, Language } from '#shared/articles/article'
 
 /**
  * Articles such as a crawl brings in five years. The same seed gives the same articles.

@@ -1,3 +1,4 @@
+import { type Figures, quantile, quantiles, rounded, say } from '#bench/figures'
 import {
   type ArticleQuery,
   type CacheSizes,
@@ -8,10 +9,9 @@ import {
   type SearchIndex,
   type SearchPage,
   timeZoneNamed,
-} from '../../search/index.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { repeatEvery } from '../../shared/process/repeat.ts'
-import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+} from '#search/index'
+import { createPool, type Pool } from '#shared/postgres/pool'
+import { repeatEvery } from '#shared/process/repeat'
 import type { SearchBench } from './build.ts'
 import { nameClasses, partClasses, type QueryClass, searchOf } from './classes.ts'
 

@@ -1,9 +1,9 @@
-import type { EmbeddedServers } from '../../infra/embedded/servers.ts'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { withDatabase } from '../../test/database.ts'
-import type { Fleet } from '../../test/fleet.ts'
-import { readSet } from '../json-lines.ts'
-import type { Client } from '../load.ts'
+import { readSet } from '#bench/json-lines'
+import type { Client } from '#bench/load'
+import type { EmbeddedServers } from '#infra/embedded/servers'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import { withDatabase } from '#test/database'
+import type { Fleet } from '#test/fleet'
 
 /** An article of a test set. Articles with the same `item` say the same in different languages. */
 interface CorpusArticle {

@@ -1,12 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { migrate } from '../../infra/migrations/migrate.ts'
-import type { Country, Language } from '../../shared/articles/article.ts'
-import { createFleet, freePort, until } from '../../test/fleet.ts'
-import { type Figures, mean, rounded, say } from '../figures.ts'
-import { type Client, createClient } from '../load.ts'
-import type { BenchOptions } from '../main.ts'
-import { benchFolder, withServers } from '../servers.ts'
+import { type Figures, mean, rounded, say } from '#bench/figures'
+import { type Client, createClient } from '#bench/load'
+import type { BenchOptions } from '#bench/main'
+import { benchFolder, withServers } from '#bench/servers'
+import { migrate } from '#infra/migrations/migrate'
+import type { Country, Language } from '#shared/articles/article'
+import { createFleet, freePort, until } from '#test/fleet'
 import {
   type AskPage,
   type Corpus,

@@ -1,5 +1,5 @@
-import { type Habits, learn, nextPoll } from '../../services/crawler/feeds/rhythm.ts'
-import { readConfig } from '../../shared/config/config.ts'
+import { type Habits, learn, nextPoll } from '#services/crawler/feeds/rhythm'
+import { readConfig } from '#shared/config/config'
 import { type FeedDocument, MINUTE, type Outlet, START, WEEK, WEEKS } from './outlets.ts'
 
 /** A rule that decides when the crawler asks a document again. */

@@ -1,5 +1,5 @@
-import { type Figures, prefixed, quantile, rounded, say } from '../figures.ts'
-import type { BenchOptions } from '../main.ts'
+import { type Figures, prefixed, quantile, rounded, say } from '#bench/figures'
+import type { BenchOptions } from '#bench/main'
 import { type Lived, live, presentPolicy } from './clock.ts'
 import { formerPolicy } from './former.ts'
 import { MINUTE, makeOutlets, START, WEEK, WEEKS } from './outlets.ts'

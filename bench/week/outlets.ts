@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../test/faults/random.ts'
+import { createRandom, type Random } from '#test/faults/random'
 
 /*
  * Outlets such as published figures describe, and what they publish in some weeks. This file does

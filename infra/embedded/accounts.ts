@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, lchown, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { ACCOUNTS } from '../../shared/process/privileges.ts'
+import { ACCOUNTS } from '#shared/process/privileges'
 import { Problem } from './files.ts'
 
 const run = promisify(execFile)

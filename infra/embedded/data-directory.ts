@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded.ts'
+import { KEYED_SERVERS, PORTS } from '#shared/config/embedded'
 import {
   diskProblem,
   errorCode,

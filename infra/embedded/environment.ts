@@ -4,7 +4,7 @@ import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe } from '../../shared/log/printable.ts'
+import { describe } from '#shared/log/printable'
 import { errorCode, Problem, readIfThere } from './files.ts'
 import { lockFile } from './lock.ts'
 import type { Family } from './supervision/family.ts'

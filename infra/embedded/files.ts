@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { parseJson } from '../../shared/encoding/json.ts'
+import { parseJson } from '#shared/encoding/json'
 
 /**
  * An error that the operator has to solve. The message is one sentence that says how to solve it.

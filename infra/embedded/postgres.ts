@@ -14,7 +14,7 @@ import {
 import { totalmem } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import pg from 'pg'
-import { HeardClient } from '../../shared/postgres/pool.ts'
+import { HeardClient } from '#shared/postgres/pool'
 import { type Owner, openPrograms } from './accounts.ts'
 import { diskProblem, errorCode, fileOfPackage, Problem, readIfThere, secretIn } from './files.ts'
 import type { Addresses, Starting } from './starting.ts'

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { runMigrations } from 'bullmq'
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { describe } from '../../shared/log/printable.ts'
-import { FOLDER, migrationFiles, missingFiles, numberOf } from '../../shared/postgres/migrations.ts'
+import { describe } from '#shared/log/printable'
+import { FOLDER, migrationFiles, missingFiles, numberOf } from '#shared/postgres/migrations'
 import {
   FIRST_SCHEMA,
   HeardClient,
@@ -12,9 +12,9 @@ import {
   refuseOlder,
   refuseUnusable,
   startupOptions,
-} from '../../shared/postgres/pool.ts'
-import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
-import { MAINTENANCE } from '../../shared/queues/queues.ts'
+} from '#shared/postgres/pool'
+import { QUEUE_SCHEMA } from '#shared/queues/backend'
+import { MAINTENANCE } from '#shared/queues/queues'
 
 // Any number would do. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n

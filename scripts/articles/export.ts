@@ -1,24 +1,18 @@
 import { createHash } from 'node:crypto'
-import { STOP_WORDS, wordListOf, wordsOf } from '../../search/analysis/index.ts'
-import type { ArticleQuery } from '../../search/index.ts'
-import { filterOf } from '../../services/api/articles/find.ts'
-import { EXPLORE_PARAMETERS, LIMITS } from '../../services/api/contract/parameters.ts'
-import type { SemanticQuery } from '../../services/api/semantic/query.ts'
-import { COUNTRIES, LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import {
-  CSV_COLUMNS,
-  type CsvColumn,
-  csvHead,
-  csvLine,
-  csvRecord,
-} from '../../shared/articles/csv.ts'
-import { createParquet } from '../../shared/articles/parquet.ts'
-import { plainText } from '../../shared/articles/plain-text.ts'
-import { isSetName } from '../../shared/desk/outlet-sets.ts'
-import { printable } from '../../shared/log/printable.ts'
-import { countOf, type Queryable, readValue } from '../../shared/postgres/pool.ts'
-import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
-import { queryOptions, readOptions } from '../terminal/api-options.ts'
+import { queryOptions, readOptions } from '#scripts/terminal/api-options'
+import { STOP_WORDS, wordListOf, wordsOf } from '#search/analysis/index'
+import type { ArticleQuery } from '#search/index'
+import { filterOf } from '#services/api/articles/find'
+import { EXPLORE_PARAMETERS, LIMITS } from '#services/api/contract/parameters'
+import type { SemanticQuery } from '#services/api/semantic/query'
+import { COUNTRIES, LANGUAGES, type Language } from '#shared/articles/article'
+import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine, csvRecord } from '#shared/articles/csv'
+import { createParquet } from '#shared/articles/parquet'
+import { plainText } from '#shared/articles/plain-text'
+import { isSetName } from '#shared/desk/outlet-sets'
+import { printable } from '#shared/log/printable'
+import { countOf, type Queryable, readValue } from '#shared/postgres/pool'
+import { type CommandContext, type Option, UsageError } from '#shared/process/command'
 
 /*
  * An export is a sequence of parts of some hundred articles, so it needs little memory for any

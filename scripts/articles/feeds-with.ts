@@ -1,14 +1,9 @@
-import {
-  createNumberCollector,
-  INDEX_STATE,
-  type IndexState,
-  openIndex,
-} from '../../search/index.ts'
-import { ApiError } from '../../services/api/contract/errors.ts'
-import { newOf } from '../../services/api/desk/place.ts'
-import { withSets } from '../../shared/desk/outlet-sets.ts'
-import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../shared/plans/keys.ts'
-import { type Pool, readRow } from '../../shared/postgres/pool.ts'
+import { createNumberCollector, INDEX_STATE, type IndexState, openIndex } from '#search/index'
+import { ApiError } from '#services/api/contract/errors'
+import { newOf } from '#services/api/desk/place'
+import { withSets } from '#shared/desk/outlet-sets'
+import { foundKey, PLAN_COLUMNS, type PlanRow } from '#shared/plans/keys'
+import { type Pool, readRow } from '#shared/postgres/pool'
 
 interface Row extends PlanRow {
   search: string

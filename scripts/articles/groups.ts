@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewArticle } from '../../search/types.ts'
+import type { NewArticle } from '#search/types'
 import type { ArticleReader, LineToRead, Notes } from './reader.ts'
 
 /** The articles of consecutive lines. */

@@ -1,20 +1,14 @@
-import { hasLetterOrDigit } from '../../search/analysis/index.ts'
-import { snippetOf } from '../../search/analysis/text.ts'
-import { type ArticleRights, type NewArticle, storable } from '../../search/indexing/new-article.ts'
-import type { Stated } from '../../search/types.ts'
-import { addressKey, readAddress } from '../../shared/articles/address.ts'
-import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
-import {
-  ACCESSES,
-  type ArticleOutlet,
-  COUNTRIES,
-  KINDS,
-  LANGUAGES,
-} from '../../shared/articles/article.ts'
-import { plainText } from '../../shared/articles/plain-text.ts'
-import { isRecord } from '../../shared/encoding/is-record.ts'
-import { parseJson } from '../../shared/encoding/json.ts'
-import { nearestName } from '../../shared/encoding/near-miss.ts'
+import { hasLetterOrDigit } from '#search/analysis/index'
+import { snippetOf } from '#search/analysis/text'
+import { type ArticleRights, type NewArticle, storable } from '#search/indexing/new-article'
+import type { Stated } from '#search/types'
+import { addressKey, readAddress } from '#shared/articles/address'
+import { AGENCY_RULES, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
+import { ACCESSES, type ArticleOutlet, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
+import { plainText } from '#shared/articles/plain-text'
+import { isRecord } from '#shared/encoding/is-record'
+import { parseJson } from '#shared/encoding/json'
+import { nearestName } from '#shared/encoding/near-miss'
 import { type Mapping, mapped } from './mapping.ts'
 import type { Notes } from './reader.ts'
 

@@ -1,5 +1,5 @@
-import { isRecord } from '../../shared/encoding/is-record.ts'
-import { UsageError } from '../../shared/process/command.ts'
+import { isRecord } from '#shared/encoding/is-record'
+import { UsageError } from '#shared/process/command'
 
 /** The fields that a record of another program may have under another name. */
 const TARGETS = [

@@ -1,20 +1,15 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { addressHash, countSegments, firstDomain } from '../../search/removals.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
-import { countOf, type Pool, readRow, readValue } from '../../shared/postgres/pool.ts'
-import {
-  type CommandContext,
-  sentenceOf,
-  textOf,
-  UsageError,
-} from '../../shared/process/command.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { NAMED_ADDRESSES, SAMPLES } from '../../shared/removals/samples.ts'
-import { STORES } from '../../shared/removals/stores.ts'
-import { readRemovals } from '../backup/removals.ts'
-import { columns } from '../terminal/terminal.ts'
+import { readRemovals } from '#scripts/backup/removals'
+import { columns } from '#scripts/terminal/terminal'
+import { addressHash, countSegments, firstDomain } from '#search/removals'
+import { createLogger } from '#shared/log/logger'
+import { counted, printableLine } from '#shared/log/printable'
+import { countOf, type Pool, readRow, readValue } from '#shared/postgres/pool'
+import { type CommandContext, sentenceOf, textOf, UsageError } from '#shared/process/command'
+import { openQueues } from '#shared/queues/queues'
+import { NAMED_ADDRESSES, SAMPLES } from '#shared/removals/samples'
+import { STORES } from '#shared/removals/stores'
 
 /*
  * The file that answers whom a removal concerns: what went, where, and when; what remains, and for

@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { createEncoder, type NewArticle, prepareText } from '../../search/indexing/new-article.ts'
-import { begin } from '../../shared/threads/clock.ts'
-import type { Timed } from '../../shared/threads/threads.ts'
+import { createEncoder, type NewArticle, prepareText } from '#search/indexing/new-article'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 import { BadLine, parseArticle } from './line.ts'
 import { type Notes, noNotes, type ReadResult, type ReadTask } from './reader.ts'
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { NewArticle } from '../../search/types.ts'
-import { openThreads } from '../../shared/threads/threads.ts'
+import type { NewArticle } from '#search/types'
+import { openThreads } from '#shared/threads/threads'
 import type { Mapping } from './mapping.ts'
 
 /** What an operator should know about lines that are good. */

@@ -1,4 +1,4 @@
-import { UsageError } from '../../shared/process/command.ts'
+import { UsageError } from '#shared/process/command'
 import { type Line, type ReadRecords, readLines } from './groups.ts'
 
 /*

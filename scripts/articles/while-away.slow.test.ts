@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createTestDatabase } from '../../test/database.ts'
-import { writeImport } from '../../test/faults/site/site-article.ts'
-import { openLinkTo } from '../../test/fleet/links/link.ts'
-import { heard, until } from '../../test/fleet.ts'
+import { createTestDatabase } from '#test/database'
+import { writeImport } from '#test/faults/site/site-article'
+import { heard, until } from '#test/fleet'
+import { openLinkTo } from '#test/fleet/links/link'
 
 t.test('an import waits for a Postgres that is away, and goes on', async t => {
   const database = await createTestDatabase(t)

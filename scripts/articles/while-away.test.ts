@@ -1,11 +1,6 @@
 import t from 'tap'
-import { sentenceOf } from '../../shared/process/command.ts'
-import {
-  createTestDatabase,
-  createTestPool,
-  inDatabase,
-  withDatabase,
-} from '../../test/database.ts'
+import { sentenceOf } from '#shared/process/command'
+import { createTestDatabase, createTestPool, inDatabase, withDatabase } from '#test/database'
 import { whileAway } from './while-away.ts'
 
 t.test('a command that waits says whether Postgres is away or its disk is full', async t => {

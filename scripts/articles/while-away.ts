@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTransient } from '../../shared/postgres/pool.ts'
-import { fullDisk, sentenceOf } from '../../shared/process/command.ts'
+import { isTransient } from '#shared/postgres/pool'
+import { fullDisk, sentenceOf } from '#shared/process/command'
 
 /** A lost primary is replaced within half a minute, and a restart takes less. */
 const PATIENCE_MS = 120_000

@@ -1,9 +1,9 @@
-import { auditCollection } from '../../services/embedder/audit.ts'
-import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { adoptRefusals, hashesOf, UNWANTED } from '../../shared/desk/alerts/refusals.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { counted } from '../../shared/log/printable.ts'
+import { auditCollection } from '#services/embedder/audit'
+import { type Bound, boundArticles } from '#shared/articles/bounds'
+import type { Config } from '#shared/config/config'
+import { adoptRefusals, hashesOf, UNWANTED } from '#shared/desk/alerts/refusals'
+import { createLogger } from '#shared/log/logger'
+import { counted } from '#shared/log/printable'
 import {
   type Client,
   countOf,
@@ -12,11 +12,11 @@ import {
   readValue,
   transaction,
   UNFINISHED,
-} from '../../shared/postgres/pool.ts'
-import { sentenceOf, UsageError } from '../../shared/process/command.ts'
-import { REMOVAL_LINES } from '../../shared/removals/list.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { readCollections } from '../../shared/vectors/registry.ts'
+} from '#shared/postgres/pool'
+import { sentenceOf, UsageError } from '#shared/process/command'
+import { REMOVAL_LINES } from '#shared/removals/list'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { readCollections } from '#shared/vectors/registry'
 
 /*
  * The steps that a database needs before and after it goes back to an earlier moment, by `npm run

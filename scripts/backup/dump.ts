@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
+import { type PostgresTools, postgresTools } from '#infra/embedded/postgres-tools'
 
 /**
  * A backup is a file of `pg_dump --format=custom`. No program of ours runs its content: pg_restore

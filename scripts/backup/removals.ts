@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ListedRemoval } from '../../search/types.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
-import { type Pool, readColumn, readValue, UNFINISHED } from '../../shared/postgres/pool.ts'
-import { LIST_NAME } from '../../shared/removals/list.ts'
-import { clearRemoved, removeAgain } from '../../shared/removals/remove.ts'
-import { openStores } from '../../shared/removals/stores.ts'
-import { COMMAND_FOLDER_MS, folderAnswers } from '../../shared/resilience/folders.ts'
+import type { ListedRemoval } from '#search/types'
+import type { Config } from '#shared/config/config'
+import { counted, printableLine } from '#shared/log/printable'
+import { type Pool, readColumn, readValue, UNFINISHED } from '#shared/postgres/pool'
+import { LIST_NAME } from '#shared/removals/list'
+import { clearRemoved, removeAgain } from '#shared/removals/remove'
+import { openStores } from '#shared/removals/stores'
+import { COMMAND_FOLDER_MS, folderAnswers } from '#shared/resilience/folders'
 
 /*
  * Reads the list of removals beside backups (`shared/removals/list.ts`), and takes out again what

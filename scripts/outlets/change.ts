@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { firstDomain } from '../../search/removals.ts'
-import { TIME_ZONES } from '../../shared/articles/article.ts'
-import { counted } from '../../shared/log/printable.ts'
+import { confirm } from '#scripts/terminal/terminal'
+import { firstDomain } from '#search/removals'
+import { TIME_ZONES } from '#shared/articles/article'
+import { counted } from '#shared/log/printable'
 import {
   type Catalogue,
   domainOf,
@@ -11,10 +12,9 @@ import {
   readCatalogue,
   sharedFeedSentence,
   sharedFeeds,
-} from '../../shared/outlets/catalogue.ts'
-import { type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
-import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
-import { confirm } from '../terminal/terminal.ts'
+} from '#shared/outlets/catalogue'
+import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
+import { type CommandContext, textOf, UsageError } from '#shared/process/command'
 import { ENTRY_OPTIONS } from './options.ts'
 import { refuseMoved } from './rename.ts'
 import { type Synced, syncOutlets } from './sync.ts'

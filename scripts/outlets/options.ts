@@ -1,4 +1,4 @@
-import type { Option } from '../../shared/process/command.ts'
+import type { Option } from '#shared/process/command'
 
 /** Options of `add` that describe one outlet. */
 export const ENTRY_OPTIONS: Record<string, Option> = {

@@ -1,17 +1,11 @@
-import { addDomains, firstDomain, readDomains, withoutWriters } from '../../search/removals.ts'
-import { readOwnership } from '../../services/crawler/page.ts'
-import { counted } from '../../shared/log/printable.ts'
-import { domainOf, type Outlet } from '../../shared/outlets/catalogue.ts'
-import {
-  type Client,
-  type Pool,
-  readColumn,
-  readRow,
-  transaction,
-} from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { dropPrivileges } from '../../shared/process/privileges.ts'
-import { refuseOlderWriters, repeatLocked } from '../../shared/removals/locks.ts'
+import { addDomains, firstDomain, readDomains, withoutWriters } from '#search/removals'
+import { readOwnership } from '#services/crawler/page'
+import { counted } from '#shared/log/printable'
+import { domainOf, type Outlet } from '#shared/outlets/catalogue'
+import { type Client, type Pool, readColumn, readRow, transaction } from '#shared/postgres/pool'
+import { type CommandContext, UsageError } from '#shared/process/command'
+import { dropPrivileges } from '#shared/process/privileges'
+import { refuseOlderWriters, repeatLocked } from '#shared/removals/locks'
 import { parseFeed } from './find.ts'
 import { DryRun } from './sync.ts'
 import { openTrial, type Trial } from './trial.ts'

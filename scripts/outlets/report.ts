@@ -1,9 +1,9 @@
-import type { Config } from '../../shared/config/config.ts'
-import { type BackFillFigures, readBackFills } from '../../shared/outlets/back-fills.ts'
-import { type DaySum, dayAgo, readDays } from '../../shared/outlets/days.ts'
-import { BOT_PATH, productToken } from '../../shared/outlets/rights.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { bytes, number, plural, span } from '../../status/words.ts'
+import type { Config } from '#shared/config/config'
+import { type BackFillFigures, readBackFills } from '#shared/outlets/back-fills'
+import { type DaySum, dayAgo, readDays } from '#shared/outlets/days'
+import { BOT_PATH, productToken } from '#shared/outlets/rights'
+import type { Queryable } from '#shared/postgres/pool'
+import { bytes, number, plural, span } from '#status/words'
 
 /** Days that a report covers. */
 const DAYS = 30

@@ -1,10 +1,11 @@
-import { allDomains } from '../../search/removals.ts'
-import { HELD, introducesItself } from '../../services/crawler/fetch/connector.ts'
-import { recallStated, statedOf } from '../../services/crawler/fetch/robots.ts'
-import { ruleFor, type TdmRule } from '../../services/crawler/fetch/tdm.ts'
-import { composerOptions, openComposer } from '../../services/normaliser/composer.ts'
-import type { Bound } from '../../shared/articles/bounds.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
+import { columns } from '#scripts/terminal/terminal'
+import { allDomains } from '#search/removals'
+import { HELD, introducesItself } from '#services/crawler/fetch/connector'
+import { recallStated, statedOf } from '#services/crawler/fetch/robots'
+import { ruleFor, type TdmRule } from '#services/crawler/fetch/tdm'
+import { composerOptions, openComposer } from '#services/normaliser/composer'
+import type { Bound } from '#shared/articles/bounds'
+import { counted, printableLine } from '#shared/log/printable'
 import {
   type Rights,
   type RightsRules,
@@ -15,20 +16,19 @@ import {
   type Signal,
   signalInWords,
   withFiles,
-} from '../../shared/outlets/rights.ts'
+} from '#shared/outlets/rights'
 import {
   readStops,
   type Stop,
   type Stopped,
   stopsInWords,
   TDM_VALUES,
-} from '../../shared/outlets/stopped-pages.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { dropPrivileges } from '../../shared/process/privileges.ts'
-import { boundOf, createWriter, type Write } from '../../shared/removals/bounding.ts'
-import { finishRemovals } from '../../shared/removals/list.ts'
-import { columns } from '../terminal/terminal.ts'
+} from '#shared/outlets/stopped-pages'
+import type { Pool, Queryable } from '#shared/postgres/pool'
+import { type CommandContext, UsageError } from '#shared/process/command'
+import { dropPrivileges } from '#shared/process/privileges'
+import { boundOf, createWriter, type Write } from '#shared/removals/bounding'
+import { finishRemovals } from '#shared/removals/list'
 import { LOOKS_A_DAY, type Looks, lookAgain } from './second-looks.ts'
 
 /*

@@ -1,10 +1,10 @@
-import { allDomains } from '../../search/removals.ts'
-import { createCrawl } from '../../services/crawler/crawl.ts'
-import { readHeld } from '../../services/crawler/hosts/budgets.ts'
-import { askAgain, type DueLook } from '../../services/crawler/second-looks.ts'
-import { type Judging, judgeAnswer } from '../../services/normaliser/second-looks.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { createLogger } from '../../shared/log/logger.ts'
+import { allDomains } from '#search/removals'
+import { createCrawl } from '#services/crawler/crawl'
+import { readHeld } from '#services/crawler/hosts/budgets'
+import { askAgain, type DueLook } from '#services/crawler/second-looks'
+import { type Judging, judgeAnswer } from '#services/normaliser/second-looks'
+import type { Config } from '#shared/config/config'
+import { createLogger } from '#shared/log/logger'
 
 /** The most pages of an outlet that are asked for again in a day, where an operator asks for it. */
 export const LOOKS_A_DAY = 100

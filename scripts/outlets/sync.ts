@@ -1,5 +1,5 @@
-import { firstDomain } from '../../search/removals.ts'
-import { type Outlet, type SharedFeed, sharedFeeds } from '../../shared/outlets/catalogue.ts'
+import { firstDomain } from '#search/removals'
+import { type Outlet, type SharedFeed, sharedFeeds } from '#shared/outlets/catalogue'
 import {
   type Client,
   type Pool,
@@ -7,7 +7,7 @@ import {
   readRow,
   readValue,
   transaction,
-} from '../../shared/postgres/pool.ts'
+} from '#shared/postgres/pool'
 
 /** The changes of a sync. */
 export interface Synced {

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
+import { type FeedParser, openFeedParser } from '#services/crawler/feeds/parsing/parser'
 import {
   addressRule,
   guardedConnector,
   introducesItself,
   introduction,
-} from '../../services/crawler/fetch/connector.ts'
-import { createLeniency } from '../../services/crawler/fetch/lenient.ts'
-import { MISREAD } from '../../services/crawler/fetch/permitted-request.ts'
-import { followAll, freshTrack } from '../../services/crawler/fetch/polite-get.ts'
-import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+} from '#services/crawler/fetch/connector'
+import { createLeniency } from '#services/crawler/fetch/lenient'
+import { MISREAD } from '#services/crawler/fetch/permitted-request'
+import { followAll, freshTrack } from '#services/crawler/fetch/polite-get'
+import { type FetchedResponse, request } from '#services/crawler/fetch/request'
 import {
   asFailure,
   type FailureKind,
   RequestFailure,
-} from '../../services/crawler/fetch/request-failure.ts'
-import { isAllowed, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { productToken } from '../../shared/outlets/rights.ts'
+} from '#services/crawler/fetch/request-failure'
+import { isAllowed, type RobotsRules, readRobots } from '#services/crawler/fetch/robots'
+import type { Config } from '#shared/config/config'
+import { productToken } from '#shared/outlets/rights'
 
 /** The requests of one check: each host gets one request at a time, with a pause between two. */
 export interface Trial {

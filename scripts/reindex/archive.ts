@@ -1,9 +1,9 @@
-import { type ArchiveWriter, openArchiveWriter } from '../../search/archive/writer.ts'
-import { archiveSettingsOf } from '../../shared/config/archive.ts'
-import { counted } from '../../shared/log/printable.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { articlesBar } from '../terminal/terminal.ts'
+import { articlesBar } from '#scripts/terminal/terminal'
+import { type ArchiveWriter, openArchiveWriter } from '#search/archive/writer'
+import { archiveSettingsOf } from '#shared/config/archive'
+import { counted } from '#shared/log/printable'
+import type { Pool } from '#shared/postgres/pool'
+import { type CommandContext, UsageError } from '#shared/process/command'
 import { createRateLimit } from './run.ts'
 
 /** Articles of one index of the archive. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { snippetOf } from '../../search/analysis/text.ts'
-import { raiseWordsVersion } from '../../search/indexer.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { counted } from '../../shared/log/printable.ts'
-import { countOf, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { snippetOf } from '#search/analysis/text'
+import { raiseWordsVersion } from '#search/indexer'
+import { openCopyGroups } from '#shared/copies/pass'
+import { counted } from '#shared/log/printable'
+import { countOf, type Queryable, transaction } from '#shared/postgres/pool'
 import { inParts, type Work } from './run.ts'
 
 /** Articles that are read at a time. Their bodies are in memory. */

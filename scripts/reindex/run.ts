@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { countOf, type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
-import { type CommandContext, textOf, UsageError } from '../../shared/process/command.ts'
-import { readInstant } from '../articles/line.ts'
+import { readInstant } from '#scripts/articles/line'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import { countOf, type Pool, type Queryable, readRow } from '#shared/postgres/pool'
+import { type CommandContext, textOf, UsageError } from '#shared/process/command'
 
 /** The articles to reindex, and the part of them to rebuild. A field that is null selects all. */
 export interface Selection {

@@ -1,6 +1,6 @@
-import { type DocumentWords, indexText } from '../../search/analysis/index.ts'
-import { begin } from '../../shared/threads/clock.ts'
-import type { Timed } from '../../shared/threads/threads.ts'
+import { type DocumentWords, indexText } from '#search/analysis/index'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 import type { TokeniseTask } from './words.ts'
 
 /** The work of a thread of the tokeniser. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PORTS, RUNNING, runningLines } from '../../shared/config/embedded.ts'
-import { metricsOfStart } from '../start/services.ts'
+import { metricsOfStart } from '#scripts/start/services'
+import { PORTS, RUNNING, runningLines } from '#shared/config/embedded'
 
 t.test('metrics are those of the npm start that runs on the same folder and database', async t => {
   const dataDir = t.testdir()

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createTestPool } from '../../test/database.ts'
-import { syncOutlets } from '../outlets/sync.ts'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { createTestPool } from '#test/database'
 import { loadOutlets } from './services.ts'
 
 const { pool } = await createTestPool(t)

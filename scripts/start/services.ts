@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { fetch } from 'undici'
-import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
-import { refusalOf } from '../../infra/embedded/data-directory.ts'
-import { CHECKOUT } from '../../infra/embedded/environment.ts'
+import { accountOf, checkPassage } from '#infra/embedded/accounts'
+import { refusalOf } from '#infra/embedded/data-directory'
+import { CHECKOUT } from '#infra/embedded/environment'
 import {
   errorCode,
   Problem,
@@ -13,16 +13,16 @@ import {
   readRecord,
   secretIn,
   writeWhole,
-} from '../../infra/embedded/files.ts'
-import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { PORTS, RUNNING } from '../../shared/config/embedded.ts'
-import { readCatalogue, sharedFeedSentence } from '../../shared/outlets/catalogue.ts'
-import { createKey, findKey } from '../../shared/plans/keys.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
-import { syncOutlets } from '../outlets/sync.ts'
+} from '#infra/embedded/files'
+import { askHttp, type Program } from '#infra/embedded/supervision/supervise'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { COUNTRIES } from '#shared/articles/article'
+import type { Config } from '#shared/config/config'
+import { PORTS, RUNNING } from '#shared/config/embedded'
+import { readCatalogue, sharedFeedSentence } from '#shared/outlets/catalogue'
+import { createKey, findKey } from '#shared/plans/keys'
+import type { Pool } from '#shared/postgres/pool'
+import { API_NODE_OPTIONS } from '#shared/process/node'
 
 /*
  * The things that the services of `npm start` need before they run: programs, keys, ports and a

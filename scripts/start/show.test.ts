@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { listen } from '../../test/fleet.ts'
+import { listen } from '#test/fleet'
 import { curl, explorerAddress, searches } from './show.ts'
 
 /** Answers with the header and the address of the request. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetch } from 'undici'
-import type { Config } from '../../shared/config/config.ts'
-import { counted } from '../../shared/log/printable.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import { counted } from '#shared/log/printable'
+import type { Pool } from '#shared/postgres/pool'
 import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts'
 
 /*

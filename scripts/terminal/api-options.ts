@@ -1,13 +1,8 @@
-import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
-import { ApiError } from '../../services/api/contract/errors.ts'
-import { EXPLORE_PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
-import { type ArticlesRequest, readSearch } from '../../services/api/contract/request.ts'
-import {
-  type CommandContext,
-  type Option,
-  textOf,
-  UsageError,
-} from '../../shared/process/command.ts'
+import type { ArticlesQuery } from '#clients/typescript/src/index'
+import { ApiError } from '#services/api/contract/errors'
+import { EXPLORE_PARAMETERS, type Parameter } from '#services/api/contract/parameters'
+import { type ArticlesRequest, readSearch } from '#services/api/contract/request'
+import { type CommandContext, type Option, textOf, UsageError } from '#shared/process/command'
 
 /**
  * The API's parameters as options of a script, made from the API's own table: `--search-in`,

@@ -1,4 +1,4 @@
-import { type Queryable, readRow } from '../../shared/postgres/pool.ts'
+import { type Queryable, readRow } from '#shared/postgres/pool'
 
 /** The pages and embeddings that a command changed, or would change. */
 export interface Done {

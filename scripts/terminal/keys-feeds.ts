@@ -6,13 +6,13 @@ import {
   revokeFeed,
   type SearchFeed,
   tokenInAddress,
-} from '../../shared/desk/feeds.ts'
-import { countKey, type DeletedKey, deleteKey, exportKey } from '../../shared/desk/of-key.ts'
-import { type KeptSearch, listSearches } from '../../shared/desk/searches.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
-import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, refuseWord, UsageError } from '../../shared/process/command.ts'
+} from '#shared/desk/feeds'
+import { countKey, type DeletedKey, deleteKey, exportKey } from '#shared/desk/of-key'
+import { type KeptSearch, listSearches } from '#shared/desk/searches'
+import { counted, printableLine } from '#shared/log/printable'
+import { type ApiKey, listKeys } from '#shared/plans/keys'
+import type { Pool } from '#shared/postgres/pool'
+import { type CommandContext, refuseWord, UsageError } from '#shared/process/command'
 import { confirm } from './terminal.ts'
 
 /** The usage of the verbs for what a key keeps. */

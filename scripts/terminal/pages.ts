@@ -1,6 +1,6 @@
-import { counted, printableLine } from '../../shared/log/printable.ts'
-import { countOf, type Queryable } from '../../shared/postgres/pool.ts'
-import { span } from '../../status/words.ts'
+import { counted, printableLine } from '#shared/log/printable'
+import { countOf, type Queryable } from '#shared/postgres/pool'
+import { span } from '#status/words'
 import { type Done, readDone } from './done.ts'
 import { columns } from './terminal.ts'
 

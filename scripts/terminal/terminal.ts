@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Presets, SingleBar } from 'cli-progress'
-import { printable } from '../../shared/log/printable.ts'
+import { printable } from '#shared/log/printable'
 
 /** Rows as lines of text, each column as wide as its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string {

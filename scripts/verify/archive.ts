@@ -1,8 +1,8 @@
-import { ArchiveFailure } from '../../search/archive/client.ts'
-import { verifyArchive } from '../../search/archive/verify.ts'
-import { archiveSettingsOf } from '../../shared/config/archive.ts'
-import { readConfig } from '../../shared/config/config.ts'
-import { readValue } from '../../shared/postgres/pool.ts'
+import { ArchiveFailure } from '#search/archive/client'
+import { verifyArchive } from '#search/archive/verify'
+import { archiveSettingsOf } from '#shared/config/archive'
+import { readConfig } from '#shared/config/config'
+import { readValue } from '#shared/postgres/pool'
 import type { Looking } from './report.ts'
 
 /** Questions for each index. Each reads some thousand articles of Postgres at most. */

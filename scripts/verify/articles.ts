@@ -1,8 +1,8 @@
-import { addressesOn, firstDomain, type OutletDomains, readDomains } from '../../search/removals.ts'
-import type { NumberedRow } from '../../search/types.ts'
-import { addressKey } from '../../shared/articles/address.ts'
-import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
-import { type Client, readColumn } from '../../shared/postgres/pool.ts'
+import { addressesOn, firstDomain, type OutletDomains, readDomains } from '#search/removals'
+import type { NumberedRow } from '#search/types'
+import { addressKey } from '#shared/articles/address'
+import { AGENCY_RULES, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
+import { type Client, readColumn } from '#shared/postgres/pool'
 
 /*
  * Compares what the house derives from an article, beside the words. The engine reads the rows, and

@@ -1,6 +1,6 @@
-import { lineOf } from '../../services/api/citations/citation.ts'
-import { bareLineOf, readBareLines, SAID, type Said } from '../../shared/desk/cited-removals.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import { lineOf } from '#services/api/citations/citation'
+import { bareLineOf, readBareLines, SAID, type Said } from '#shared/desk/cited-removals'
+import type { Queryable } from '#shared/postgres/pool'
 
 interface CitedArticle extends Said {
   id: string

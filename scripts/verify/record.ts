@@ -1,5 +1,5 @@
-import { counted } from '../../shared/log/printable.ts'
-import { type Pool, type Queryable, readRow, readValue } from '../../shared/postgres/pool.ts'
+import { counted } from '#shared/log/printable'
+import { type Pool, type Queryable, readRow, readValue } from '#shared/postgres/pool'
 import type { Report } from './report.ts'
 
 /** What a verification compared, and how long that took. */

@@ -1,6 +1,6 @@
-import { addressHash, firstDomain } from '../../search/removals.ts'
-import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
-import { NAMED_ADDRESSES, SAMPLES } from '../../shared/removals/samples.ts'
+import { addressHash, firstDomain } from '#search/removals'
+import { LEDGER_DAYS } from '#shared/outlets/back-fills'
+import { NAMED_ADDRESSES, SAMPLES } from '#shared/removals/samples'
 import { findFaults, type Looking } from './report.ts'
 
 /*

@@ -1,8 +1,8 @@
-import type { IndexKind, VerifyWork } from '../../search/types.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { counted, printableLine } from '../../shared/log/printable.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import type { QdrantSettings } from '../../shared/vectors/qdrant.ts'
+import type { IndexKind, VerifyWork } from '#search/types'
+import type { Config } from '#shared/config/config'
+import { counted, printableLine } from '#shared/log/printable'
+import type { Pool, Queryable } from '#shared/postgres/pool'
+import type { QdrantSettings } from '#shared/vectors/qdrant'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { FOLDER, migrationFiles, missingFiles } from '../../shared/postgres/migrations.ts'
-import { readColumn } from '../../shared/postgres/pool.ts'
+import { FOLDER, migrationFiles, missingFiles } from '#shared/postgres/migrations'
+import { readColumn } from '#shared/postgres/pool'
 import type { Looking } from './report.ts'
 
 /*

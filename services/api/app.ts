@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
-import type { Config } from '../../shared/config/config.ts'
-import { BOT_PATH } from '../../shared/outlets/rights.ts'
+import type { Config } from '#shared/config/config'
+import { BOT_PATH } from '#shared/outlets/rights'
 import { checkKey, limitRate } from './access/access.ts'
 import { createAdmissions, createLookup } from './access/admissions.ts'
 import { createCountPermits } from './access/permits.ts'

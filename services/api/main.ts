@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { processNumber } from '../../shared/process/node.ts'
-import { startService } from '../../shared/process/start-service.ts'
+import { processNumber } from '#shared/process/node'
+import { startService } from '#shared/process/start-service'
 
 /**
  * The most processes, unless WEB_CONCURRENCY sets more. Each process has its own connections to

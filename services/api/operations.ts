@@ -1,11 +1,11 @@
 import type { Request, RequestHandler, Response, Router } from 'express'
-import type { SearchIndex } from '../../search/index.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { openTextGroups } from '../../shared/copies/text-groups.ts'
-import { namesIn, withSets } from '../../shared/desk/outlet-sets.ts'
-import { modelNamed } from '../../shared/embeddings/models.ts'
-import type { Logger } from '../../shared/log/logger.ts'
-import { endingWith, type Pool } from '../../shared/postgres/pool.ts'
+import type { SearchIndex } from '#search/index'
+import type { Config } from '#shared/config/config'
+import { openTextGroups } from '#shared/copies/text-groups'
+import { namesIn, withSets } from '#shared/desk/outlet-sets'
+import { modelNamed } from '#shared/embeddings/models'
+import type { Logger } from '#shared/log/logger'
+import { endingWith, type Pool } from '#shared/postgres/pool'
 import {
   accessOf,
   chargeMonth,

@@ -1,7 +1,7 @@
-import { isRecord } from '../../shared/encoding/is-record.ts'
-import { registry } from '../../shared/metrics.ts'
-import type { Missing } from '../../shared/process/health.ts'
-import type { ProcessContext, RunningService } from '../../shared/process/service.ts'
+import { isRecord } from '#shared/encoding/is-record'
+import { registry } from '#shared/metrics'
+import type { Missing } from '#shared/process/health'
+import type { ProcessContext, RunningService } from '#shared/process/service'
 
 /*
  * Messages between the primary and its processes. Both run the same code, so only the kind of a

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FeedEntry } from '../../shared/outlets/page.ts'
+import type { FeedEntry } from '#shared/outlets/page'
 import { dayOf, mayBeIn, type Period, periodIn, publishedIn } from './back-days.ts'
 
 const ofMonth = { from: '2019-03-01', to: '2019-03-31' }

@@ -1,8 +1,8 @@
-import { AMONG_WRITERS, addressesOn } from '../../search/removals.ts'
-import { readTarget } from '../../shared/articles/address.ts'
-import { createOutageLog } from '../../shared/log/outage.ts'
-import { describe } from '../../shared/log/printable.ts'
-import { LEDGER_DAYS } from '../../shared/outlets/back-fills.ts'
+import { AMONG_WRITERS, addressesOn } from '#search/removals'
+import { readTarget } from '#shared/articles/address'
+import { createOutageLog } from '#shared/log/outage'
+import { describe } from '#shared/log/printable'
+import { LEDGER_DAYS } from '#shared/outlets/back-fills'
 import {
   type Client,
   isTransient,
@@ -11,8 +11,8 @@ import {
   readRow,
   readValue,
   transaction,
-} from '../../shared/postgres/pool.ts'
-import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+} from '#shared/postgres/pool'
+import { type Repeated, repeatEvery } from '#shared/process/repeat'
 import { dayOf, mayBeIn, type Period, periodIn, publishedIn } from './back-days.ts'
 import {
   againAfter,

@@ -1,8 +1,8 @@
 import type { Counter } from 'prom-client'
-import type { OutletHealth } from '../../shared/figures.ts'
-import { counter, gauge, shared } from '../../shared/metrics.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { type Budget, budgetsUsed, outletHealth } from '../../status/health.ts'
+import type { OutletHealth } from '#shared/figures'
+import { counter, gauge, shared } from '#shared/metrics'
+import type { Pool } from '#shared/postgres/pool'
+import { type Budget, budgetsUsed, outletHealth } from '#status/health'
 
 /**
  * Exposes the outlets' health as metrics. A scrape reads them from the database. Every crawler

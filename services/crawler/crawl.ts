@@ -1,5 +1,5 @@
-import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
-import type { Queues } from '../../shared/queues/queues.ts'
+import { createOutageLog, type OutageLog } from '#shared/log/outage'
+import type { Queues } from '#shared/queues/queues'
 import { createUnsavedDays } from './days.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'

@@ -1,7 +1,7 @@
-import type { Logger } from '../../shared/log/logger.ts'
-import { createOutageLog } from '../../shared/log/outage.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import type { Pool } from '#shared/postgres/pool'
+import { type Repeated, repeatEvery } from '#shared/process/repeat'
 
 /** The counts that a crawler adds to an outlet's day. Each is a column of `outlet_days`. */
 const ADDED = ['polls', 'sitemaps', 'requests', 'errors', 'unchanged', 'bytes'] as const

@@ -1,4 +1,4 @@
-import { startService } from '../../shared/process/start-service.ts'
+import { startService } from '#shared/process/start-service'
 
 await startService('crawler', async () => {
   const { startCrawler } = await import('./crawler.ts')

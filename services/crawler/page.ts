@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { withFiles } from '../../shared/outlets/rights.ts'
-import { type Pool, type Queryable, readRow } from '../../shared/postgres/pool.ts'
+import { withFiles } from '#shared/outlets/rights'
+import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
 import { gunzipFile } from './fetch/compression.ts'

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { printableLine } from '../../shared/log/printable.ts'
-import { CALLED_AT_ONCE, NO_WORDS } from '../../shared/outlets/page.ts'
-import { type Pool, readRow, transaction } from '../../shared/postgres/pool.ts'
-import { noteBlock } from '../../status/health.ts'
+import { printableLine } from '#shared/log/printable'
+import { CALLED_AT_ONCE, NO_WORDS } from '#shared/outlets/page'
+import { type Pool, readRow, transaction } from '#shared/postgres/pool'
+import { noteBlock } from '#status/health'
 import type { WaitingPage } from './hosts/due.ts'
 import type { Verdict } from './verdict.ts'
 

@@ -1,4 +1,4 @@
-import type { StoredPage } from '../../shared/outlets/page.ts'
+import type { StoredPage } from '#shared/outlets/page'
 import type { Fetched } from './fetch/polite-get.ts'
 import { type FetchedResponse, hasEnd } from './fetch/request.ts'
 

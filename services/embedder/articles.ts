@@ -1,6 +1,6 @@
-import type { Country } from '../../shared/articles/article.ts'
-import { COVERED_TIME } from '../../shared/plans/reach.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Country } from '#shared/articles/article'
+import { COVERED_TIME } from '#shared/plans/reach'
+import type { Queryable } from '#shared/postgres/pool'
 
 /** The parts of an article that are embedded, and the fields that plans limit. */
 export interface EmbeddableArticle {

@@ -1,8 +1,8 @@
-import type { Logger } from '../../shared/log/logger.ts'
-import { COVERED_TIME } from '../../shared/plans/reach.ts'
-import { type Pool, readColumn, readValue, whileLocked } from '../../shared/postgres/pool.ts'
-import type { Collection } from '../../shared/vectors/registry.ts'
-import type { VectorStore } from '../../shared/vectors/store.ts'
+import type { Logger } from '#shared/log/logger'
+import { COVERED_TIME } from '#shared/plans/reach'
+import { type Pool, readColumn, readValue, whileLocked } from '#shared/postgres/pool'
+import type { Collection } from '#shared/vectors/registry'
+import type { VectorStore } from '#shared/vectors/store'
 import type { EmbeddableArticle } from './articles.ts'
 
 // The key of an advisory lock; any number would do. Only one process audits at a time.

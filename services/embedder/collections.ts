@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import type { Config } from '../../shared/config/config.ts'
-import { slugOf } from '../../shared/embeddings/bias.ts'
-import { type Embeddings, openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
-import { RECIPE } from '../../shared/embeddings/recipe.ts'
-import type { Source } from '../../shared/embeddings/source.ts'
-import type { Logger } from '../../shared/log/logger.ts'
-import { createOutageLog } from '../../shared/log/outage.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { repeatEvery } from '../../shared/process/repeat.ts'
-import type { Obstacle } from '../../shared/resilience/circuit.ts'
-import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import type { Config } from '#shared/config/config'
+import { slugOf } from '#shared/embeddings/bias'
+import { type Embeddings, openEmbeddings, sourceOf } from '#shared/embeddings/embeddings'
+import { RECIPE } from '#shared/embeddings/recipe'
+import type { Source } from '#shared/embeddings/source'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import type { Pool, Queryable } from '#shared/postgres/pool'
+import { repeatEvery } from '#shared/process/repeat'
+import type { Obstacle } from '#shared/resilience/circuit'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import {
   beginAnew,
   type Collection,
   readCollections,
   registerServing,
-} from '../../shared/vectors/registry.ts'
-import type { VectorStore } from '../../shared/vectors/store.ts'
+} from '#shared/vectors/registry'
+import type { VectorStore } from '#shared/vectors/store'
 import { auditCollection } from './audit.ts'
 
 /*

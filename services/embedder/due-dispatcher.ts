@@ -1,8 +1,8 @@
-import type { Logger } from '../../shared/log/logger.ts'
-import { createOutageLog } from '../../shared/log/outage.ts'
-import { type Pool, type Queryable, readColumn, readRow } from '../../shared/postgres/pool.ts'
-import { repeatEvery } from '../../shared/process/repeat.ts'
-import type { Queues } from '../../shared/queues/queues.ts'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import { type Pool, type Queryable, readColumn, readRow } from '#shared/postgres/pool'
+import { repeatEvery } from '#shared/process/repeat'
+import type { Queues } from '#shared/queues/queues'
 
 const TICK = 1_000
 /**

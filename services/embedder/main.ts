@@ -1,4 +1,4 @@
-import { startService } from '../../shared/process/start-service.ts'
+import { startService } from '#shared/process/start-service'
 
 await startService('embedder', async () => {
   const { startEmbedder } = await import('./embed.ts')

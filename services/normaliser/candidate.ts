@@ -1,4 +1,4 @@
-import type { Origin, Source } from '../../shared/outlets/origins.ts'
+import type { Origin, Source } from '#shared/outlets/origins'
 
 /**
  * One value for a field of an article, from one source. Lists of candidates are in order of rank.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { feedEntry, jsonLd, metaOf } from '../../test/normaliser/pages.ts'
+import { feedEntry, jsonLd, metaOf } from '#test/normaliser/pages'
 import { authorChoice } from './authors/authors.ts'
 import { dateChoice } from './dates/published.ts'
 import { titleChoice } from './metadata/title.ts'

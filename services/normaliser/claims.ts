@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { NewArticle } from '../../search/types.ts'
-import { addressKey } from '../../shared/articles/address.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
-import { countOf, type Pool } from '../../shared/postgres/pool.ts'
+import type { NewArticle } from '#search/types'
+import { addressKey } from '#shared/articles/address'
+import type { StoredPage } from '#shared/outlets/page'
+import { countOf, type Pool } from '#shared/postgres/pool'
 import { fold } from './markup/plain.ts'
 
 /** A page states a canonical address that is not its own. Hashes of 16 bytes. */

@@ -1,15 +1,11 @@
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import t from 'tap'
-import { AGENCY_RULES } from '../../shared/articles/agencies.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
-import {
-  ANNOUNCED,
-  ANNOUNCED_AT,
-  INTERSTITIAL_EXAMPLES,
-} from '../../test/normaliser/interstitials.ts'
-import { feedEntry, jsonLd, storedPage } from '../../test/normaliser/pages.ts'
+import { AGENCY_RULES } from '#shared/articles/agencies'
+import { LANGUAGES } from '#shared/articles/article'
+import type { StoredPage } from '#shared/outlets/page'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '#test/normaliser/interstitials'
+import { feedEntry, jsonLd, storedPage } from '#test/normaliser/pages'
 import { type Composition, composeArticle } from './compose.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')

@@ -1,11 +1,11 @@
-import { cutText, SNIPPET_LENGTH, snippetOf } from '../../search/analysis/text.ts'
-import type { NewArticle } from '../../search/types.ts'
-import { AGENCY_RULES, agenciesOf } from '../../shared/articles/agencies.ts'
-import { PAGE_LIMITS, plainText } from '../../shared/articles/plain-text.ts'
-import { SETTINGS } from '../../shared/config/settings.ts'
-import { decodeText } from '../../shared/encoding/decode.ts'
-import type { Origins } from '../../shared/outlets/origins.ts'
-import { type FeedEntry, NO_WORDS, type StoredPage } from '../../shared/outlets/page.ts'
+import { cutText, SNIPPET_LENGTH, snippetOf } from '#search/analysis/text'
+import type { NewArticle } from '#search/types'
+import { AGENCY_RULES, agenciesOf } from '#shared/articles/agencies'
+import { PAGE_LIMITS, plainText } from '#shared/articles/plain-text'
+import { SETTINGS } from '#shared/config/settings'
+import { decodeText } from '#shared/encoding/decode'
+import type { Origins } from '#shared/outlets/origins'
+import { type FeedEntry, NO_WORDS, type StoredPage } from '#shared/outlets/page'
 import {
   linksOf,
   type Rights,
@@ -14,7 +14,7 @@ import {
   readRights,
   refusalInWords,
   rightsRules,
-} from '../../shared/outlets/rights.ts'
+} from '#shared/outlets/rights'
 import { pageAgencies } from './authors/agencies.ts'
 import { authorChoice } from './authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from './candidate.ts'

@@ -1,7 +1,7 @@
-import { prepareText } from '../../search/indexing/new-article.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
-import { begin } from '../../shared/threads/clock.ts'
-import type { Timed } from '../../shared/threads/threads.ts'
+import { prepareText } from '#search/indexing/new-article'
+import type { StoredPage } from '#shared/outlets/page'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 import { type ComposeOptions, type Composition, composeArticle } from './compose.ts'
 import { loadModels } from './languages/detection.ts'
 

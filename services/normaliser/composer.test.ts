@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { storedPage } from '../../test/normaliser/pages.ts'
-import { watchTurns } from '../../test/turns.ts'
+import { storedPage } from '#test/normaliser/pages'
+import { watchTurns } from '#test/turns'
 import { ComposeError, openComposer } from './composer.ts'
 
 // The tests may run at the same time, because they mostly wait.

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { jsonLd as data, feedEntry, storedPage } from '../../test/normaliser/pages.ts'
-import { stopwatch } from '../../test/turns.ts'
+import { jsonLd as data, feedEntry, storedPage } from '#test/normaliser/pages'
+import { stopwatch } from '#test/turns'
 import { composeArticle } from './compose.ts'
 import { loadModels } from './languages/detection.ts'
 import { AUTHOR_NAMES } from './metadata/signs.ts'

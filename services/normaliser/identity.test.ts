@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { addressKey } from '../../shared/articles/address.ts'
+import { addressKey } from '#shared/articles/address'
 import { identify, type Languages } from './identity.ts'
 
 const outlet = { domain: 'dagkoerier.example' }

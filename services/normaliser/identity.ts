@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
-import { addressKey, cleanAddress, readAddress } from '../../shared/articles/address.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import type { Outlet } from '../../shared/outlets/catalogue.ts'
+import { addressKey, cleanAddress, readAddress } from '#shared/articles/address'
+import { LANGUAGES } from '#shared/articles/article'
+import type { Outlet } from '#shared/outlets/catalogue'
 import { allWords } from './languages/index.ts'
 import type { Twin } from './metadata/metadata.ts'
 

@@ -1,6 +1,6 @@
 import type { Counter, Histogram } from 'prom-client'
-import type { NewArticle } from '../../search/types.ts'
-import { counter, histogram, LAG_BUCKETS } from '../../shared/metrics.ts'
+import type { NewArticle } from '#search/types'
+import { counter, histogram, LAG_BUCKETS } from '#shared/metrics'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised: Counter<'outcome'> = counter(

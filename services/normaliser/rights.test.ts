@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { StoredPage } from '../../shared/outlets/page.ts'
-import { feedEntry, storedPage } from '../../test/normaliser/pages.ts'
+import type { StoredPage } from '#shared/outlets/page'
+import { feedEntry, storedPage } from '#test/normaliser/pages'
 import { type Composition, composeArticle } from './compose.ts'
 
 const NOW = new Date('2026-11-25T12:00:00Z')

@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
+import type { Client, Queryable } from '#shared/postgres/pool'
 
 /**
  * The lines that the pages of one outlet share. Its numbers count pages, and decay, so that old

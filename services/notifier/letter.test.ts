@@ -1,7 +1,7 @@
 import t from 'tap'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { alertSpeech } from '../../shared/desk/alerts/words.ts'
-import { escapeMarkup } from '../../shared/encoding/markup.ts'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import { alertSpeech } from '#shared/desk/alerts/words'
+import { escapeMarkup } from '#shared/encoding/markup'
 import { invitation, type Letter, letter } from './letter.ts'
 import type { Section } from './message.ts'
 

@@ -1,10 +1,10 @@
-import { snippetText } from '../../shared/articles/article.ts'
-import { type Alert, isDigest } from '../../shared/desk/alerts/alerts.ts'
-import { type AskedAbout, invitedName, invitedSearch } from '../../shared/desk/alerts/consent.ts'
-import { foreign, isolated, letterOf, straight } from '../../shared/desk/alerts/look.ts'
-import { type AlertSpeech, alertSpeech } from '../../shared/desk/alerts/words.ts'
-import { pageOf } from '../../shared/desk/searches.ts'
-import { escapeMarkup } from '../../shared/encoding/markup.ts'
+import { snippetText } from '#shared/articles/article'
+import { type Alert, isDigest } from '#shared/desk/alerts/alerts'
+import { type AskedAbout, invitedName, invitedSearch } from '#shared/desk/alerts/consent'
+import { foreign, isolated, letterOf, straight } from '#shared/desk/alerts/look'
+import { type AlertSpeech, alertSpeech } from '#shared/desk/alerts/words'
+import { pageOf } from '#shared/desk/searches'
+import { escapeMarkup } from '#shared/encoding/markup'
 import type { Section, ToldArticle } from './message.ts'
 
 /** The content of a mail. */

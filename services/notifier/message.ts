@@ -1,19 +1,13 @@
-import type { ArticleRow } from '../../search/types.ts'
-import { articleObject } from '../../shared/articles/article.ts'
-import type { Alert } from '../../shared/desk/alerts/alerts.ts'
-import { hostOf, QUESTION, WHEN } from '../../shared/desk/alerts/messages.ts'
-import type { Logger } from '../../shared/log/logger.ts'
-import { describe } from '../../shared/log/printable.ts'
-import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '../../shared/plans/counting.ts'
-import {
-  type FoundKey,
-  foundKey,
-  PLAN_COLUMNS,
-  type Plan,
-  type PlanRow,
-} from '../../shared/plans/keys.ts'
-import { COVERED, coveredBy, covers } from '../../shared/plans/reach.ts'
-import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import type { ArticleRow } from '#search/types'
+import { articleObject } from '#shared/articles/article'
+import type { Alert } from '#shared/desk/alerts/alerts'
+import { hostOf, QUESTION, WHEN } from '#shared/desk/alerts/messages'
+import type { Logger } from '#shared/log/logger'
+import { describe } from '#shared/log/printable'
+import { chargeQuota, MONTH_OF_KEY, type QuotaMonth } from '#shared/plans/counting'
+import { type FoundKey, foundKey, PLAN_COLUMNS, type Plan, type PlanRow } from '#shared/plans/keys'
+import { COVERED, coveredBy, covers } from '#shared/plans/reach'
+import { type Pool, type Queryable, transaction } from '#shared/postgres/pool'
 import type { Waiting } from './places.ts'
 import { GIVES_UP, LEASE } from './retries.ts'
 

@@ -1,4 +1,4 @@
-import { createTurns } from '../../shared/resilience/turns.ts'
+import { createTurns } from '#shared/resilience/turns'
 
 /*
  * Which messages a notifier sends at a time. Keys take turns, and new messages come before those

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, request } from 'undici'
-import { lookupAmong } from '../../shared/addresses.ts'
-import type { Config } from '../../shared/config/config.ts'
-import { isOwn, notPublic, PUBLIC } from '../../shared/desk/alerts/address.ts'
-import { lookupApart } from '../../shared/desk/alerts/names.ts'
-import { readRetryAfter } from '../../shared/resilience/retry-after.ts'
+import { lookupAmong } from '#shared/addresses'
+import type { Config } from '#shared/config/config'
+import { isOwn, notPublic, PUBLIC } from '#shared/desk/alerts/address'
+import { lookupApart } from '#shared/desk/alerts/names'
+import { readRetryAfter } from '#shared/resilience/retry-after'
 import { SENT_WITHIN } from './retries.ts'
 
 /** A message did not arrive. `message` is a sentence that the owner of the alert may read. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { stopwatch } from '../../test/turns.ts'
+import { stopwatch } from '#test/turns'
 import { agenciesOf, agencyEvidence, isOfAgencies } from './agencies.ts'
 import EXAMPLES from './bylines.json' with { type: 'json' }
 

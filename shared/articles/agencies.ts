@@ -1,4 +1,4 @@
-import { rulesOn, WORD_RULES, words } from '../../search/analysis/index.ts'
+import { rulesOn, WORD_RULES, words } from '#search/analysis/index'
 import agencies from './agencies.json' with { type: 'json' }
 
 /**

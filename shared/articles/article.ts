@@ -1,4 +1,4 @@
-import type { ArticleOutlet, ArticleRow, Country, Language } from '../../search/types.ts'
+import type { ArticleOutlet, ArticleRow, Country, Language } from '#search/types'
 
 export {
   ACCESSES,
@@ -10,7 +10,7 @@ export {
   type Kind,
   LANGUAGES,
   type Language,
-} from '../../search/vocabulary.ts'
+} from '#search/vocabulary'
 
 /**
  * A date without an offset is read in the time zone of its country, unless the catalogue gives

@@ -1,6 +1,6 @@
-import { raiseWordsVersion } from '../../search/indexer.ts'
-import { leaveGroups } from '../copies/pass.ts'
-import { type Client, readColumn } from '../postgres/pool.ts'
+import { raiseWordsVersion } from '#search/indexer'
+import { leaveGroups } from '#shared/copies/pass'
+import { type Client, readColumn } from '#shared/postgres/pool'
 
 /** An article with the bounds that its rights set. */
 export interface Bound {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { stopwatch } from '../../test/turns.ts'
+import { stopwatch } from '#test/turns'
 import { CSV_COLUMNS, csvHead, csvLine } from './csv.ts'
 
 const COLUMNS = CSV_COLUMNS.filter(name => name !== 'body')

@@ -1,4 +1,4 @@
-import { printable } from '../log/printable.ts'
+import { printable } from '#shared/log/printable'
 
 /** The columns of all CSV that Perscope writes, in order. */
 export const CSV_COLUMNS = [

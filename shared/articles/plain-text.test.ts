@@ -1,5 +1,5 @@
 import t from 'tap'
-import { stopwatch } from '../../test/turns.ts'
+import { stopwatch } from '#test/turns'
 import { PAGE_LIMITS, plainText } from './plain-text.ts'
 
 t.test('tags are removed, blocks become paragraphs, entities are decoded once', async t => {

@@ -1,5 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
-import { boundMarks } from '../../search/analysis/text.ts'
+import { boundMarks } from '#search/analysis/text'
 
 /**
  * The plain text of a source that may be HTML. It has no tags, scripts and styles, its entities are

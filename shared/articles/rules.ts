@@ -1,5 +1,5 @@
-import { SNIPPET_RULES, WORD_RULES } from '../../search/analysis/index.ts'
-import { type Queryable, readValue } from '../postgres/pool.ts'
+import { SNIPPET_RULES, WORD_RULES } from '#search/analysis/index'
+import { type Queryable, readValue } from '#shared/postgres/pool'
 import { ADDRESS_RULES } from './address.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ArchiveSettings } from '../../search/archive/client.ts'
+import type { ArchiveSettings } from '#search/archive/client'
 import { certificateRefusal, trustOf } from './tls.ts'
 
 /** The settings of the archive, as `readConfig` reads them from the environment. */

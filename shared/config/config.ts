@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { nearestName } from '../encoding/near-miss.ts'
+import { nearestName } from '#shared/encoding/near-miss'
 import { OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './settings.ts'
 import { readAuthority, withAuthority } from './tls.ts'
 import { parseBytes, parseDuration, readSecretFile } from './values.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { isRecord } from '../encoding/is-record.ts'
-import { parseJson } from '../encoding/json.ts'
+import { isRecord } from '#shared/encoding/is-record'
+import { parseJson } from '#shared/encoding/json'
 import { SETTINGS } from './settings.ts'
 
 /** The file in `DATA_DIR` with the ports of the embedded servers, by name. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { sortHashes } from '../../search/analysis/index.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import { sortHashes } from '#search/analysis/index'
+import type { Queryable } from '#shared/postgres/pool'
 import { leastCommon } from './shingles.ts'
 
 /** The sketch of an article. Comparing sketches finds articles that may be copies. */

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { firstDomain } from '../../search/removals.ts'
+import { firstDomain } from '#search/removals'
 import {
   type Client,
   type Pool,
@@ -11,7 +11,7 @@ import {
   readValue,
   transaction,
   whileLocked,
-} from '../postgres/pool.ts'
+} from '#shared/postgres/pool'
 import { createNeighbours, type Sketch, toBytes } from './neighbours.ts'
 import { areCopies, judge, RULES, sampleOf, WEEK } from './shingles.ts'
 

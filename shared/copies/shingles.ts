@@ -5,7 +5,7 @@ import {
   sortHashes,
   WORD_RULES,
   wordListOf,
-} from '../../search/analysis/index.ts'
+} from '#search/analysis/index'
 
 /*
  * Decides when two texts are copies. *Shingles* are the runs of five folded words of a body. Lines

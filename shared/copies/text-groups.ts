@@ -1,5 +1,5 @@
-import type { TextGroups } from '../../search/types.ts'
-import { type Pool, readRow } from '../postgres/pool.ts'
+import type { TextGroups } from '#search/types'
+import { type Pool, readRow } from '#shared/postgres/pool'
 import { placeOf } from './shingles.ts'
 
 interface State {

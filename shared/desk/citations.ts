@@ -1,6 +1,12 @@
-import { AMONG_WRITERS } from '../../search/removals.ts'
-import type { Country } from '../articles/article.ts'
-import { type Pool, PRIMARY_HISTORY, type Queryable, readRow, readValue } from '../postgres/pool.ts'
+import { AMONG_WRITERS } from '#search/removals'
+import type { Country } from '#shared/articles/article'
+import {
+  type Pool,
+  PRIMARY_HISTORY,
+  type Queryable,
+  readRow,
+  readValue,
+} from '#shared/postgres/pool'
 import { changeKept } from './feeds.ts'
 
 /** How many citations a key may make, and how many articles all of them may have together. */

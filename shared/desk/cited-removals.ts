@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Country } from '../articles/article.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Country } from '#shared/articles/article'
+import type { Queryable } from '#shared/postgres/pool'
 
 /*
  * A citation proves by its digest that nothing is missing. Of an article that an operator took out

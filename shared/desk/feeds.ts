@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { MONTH_OF_KEY, type QuotaMonth } from '../plans/counting.ts'
-import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from '../plans/keys.ts'
+import { MONTH_OF_KEY, type QuotaMonth } from '#shared/plans/counting'
+import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from '#shared/plans/keys'
 import {
   type Client,
   countOf,
@@ -10,7 +10,7 @@ import {
   readRow,
   readValue,
   transaction,
-} from '../postgres/pool.ts'
+} from '#shared/postgres/pool'
 
 /*
  * A feed's address is its only secret. A client that knows the address reads with the plan of the

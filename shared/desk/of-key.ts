@@ -5,7 +5,7 @@ import {
   type Queryable,
   readRow,
   transaction,
-} from '../postgres/pool.ts'
+} from '#shared/postgres/pool'
 
 /*
  * All that is kept of a key, table by table, for those who ask what is kept of them, or want it

@@ -1,4 +1,4 @@
-import type { Pool, Queryable } from '../postgres/pool.ts'
+import type { Pool, Queryable } from '#shared/postgres/pool'
 import { changeKept } from './feeds.ts'
 import { noteSetChanged, noteSetRenamed } from './searches.ts'
 

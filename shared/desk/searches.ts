@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import type { Client, Pool, Queryable } from '#shared/postgres/pool'
 import { QUESTION } from './alerts/messages.ts'
 import {
   adoptFeeds,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { closeServer, listen } from '../../test/fleet.ts'
+import { closeServer, listen } from '#test/fleet'
 import { embeddingsAddress, openEmbeddings, sourceOf } from './embeddings.ts'
 import { type Api, EmbeddingFailure } from './source.ts'
 

@@ -1,4 +1,4 @@
-import { readRetryAfter } from '../resilience/retry-after.ts'
+import { readRetryAfter } from '#shared/resilience/retry-after'
 import type { Model } from './models.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, symbols } from 'pino'
-import { counter } from '../metrics.ts'
+import { counter } from '#shared/metrics'
 import { logContext } from './context.ts'
 import { printable } from './printable.ts'
 

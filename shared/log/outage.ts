@@ -1,4 +1,4 @@
-import { certificateRefusal } from '../config/tls.ts'
+import { certificateRefusal } from '#shared/config/tls'
 import type { Logger } from './logger.ts'
 import { describe } from './printable.ts'
 

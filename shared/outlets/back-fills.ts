@@ -1,5 +1,5 @@
-import { counted } from '../log/printable.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import { counted } from '#shared/log/printable'
+import type { Queryable } from '#shared/postgres/pool'
 
 /** How far a back-fill is (services/crawler/back-fill.ts). */
 export interface BackFillFigures {

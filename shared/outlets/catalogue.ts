@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { offsetFormat } from '../../search/query/calendar.ts'
-import { addressKey, readAddress } from '../articles/address.ts'
-import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
-import { isRecord } from '../encoding/is-record.ts'
-import { describe } from '../log/printable.ts'
+import { offsetFormat } from '#search/query/calendar'
+import { addressKey, readAddress } from '#shared/articles/address'
+import { COUNTRIES, type Country, LANGUAGES, type Language } from '#shared/articles/article'
+import { isRecord } from '#shared/encoding/is-record'
+import { describe } from '#shared/log/printable'
 
 /*
  * People write the catalogue. So `readCatalogue` reports all mistakes at once, each with its outlet

@@ -1,5 +1,5 @@
-import type { Manners, OutletCompleteness, OutletDay } from '../figures.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Manners, OutletCompleteness, OutletDay } from '#shared/figures'
+import type { Queryable } from '#shared/postgres/pool'
 
 /** The columns by which the figures of days are grouped. */
 const KEYS = { day: 'day', outlet: 'outlet_no', 'outlet and day': 'outlet_no, day' } as const

@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '../postgres/pool.ts'
+import type { Client, Queryable } from '#shared/postgres/pool'
 
 /** The fields of an article whose origins are kept, in the order of storage. */
 export const FIELDS = ['title', 'date', 'authors', 'text', 'language'] as const

@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts'
-import type { Logger } from '../log/logger.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import type { Logger } from '#shared/log/logger'
+import type { Queryable } from '#shared/postgres/pool'
 
 /*
  * The rights that outlets reserve in machine-readable ways. This file reads headers, meta tags and

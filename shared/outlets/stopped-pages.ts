@@ -1,7 +1,7 @@
-import type { Config } from '../config/config.ts'
-import { SETTINGS } from '../config/settings.ts'
-import { counted } from '../log/printable.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import { SETTINGS } from '#shared/config/settings'
+import { counted } from '#shared/log/printable'
+import type { Queryable } from '#shared/postgres/pool'
 import { nameOf, rightsOf, type Signal, signalInWords } from './rights.ts'
 
 /**

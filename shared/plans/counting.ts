@@ -1,4 +1,4 @@
-import { type Queryable, readRow } from '../postgres/pool.ts'
+import { type Queryable, readRow } from '#shared/postgres/pool'
 
 /** The result of counting requests together, by the database's clock. */
 export interface CountedMinute {

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
-import { COUNTRIES, type Country } from '../articles/article.ts'
-import { type Pool, type Queryable, readRow, transaction } from '../postgres/pool.ts'
+import { COUNTRIES, type Country } from '#shared/articles/article'
+import { type Pool, type Queryable, readRow, transaction } from '#shared/postgres/pool'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Country } from '../articles/article.ts'
+import type { Country } from '#shared/articles/article'
 import type { HistoryStart, Plan } from './keys.ts'
 
 /*

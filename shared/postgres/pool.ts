@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import pg from 'pg'
-import { countOf, readValue } from '../../search/postgres.ts'
-import type { Client, Pool, Queryable } from '../../search/types.ts'
-import type { Logger } from '../log/logger.ts'
-import { createOutageLog, type OutageLog } from '../log/outage.ts'
-import { unlessAborted, withTimeLimit } from '../resilience/time-limit.ts'
+import { countOf, readValue } from '#search/postgres'
+import type { Client, Pool, Queryable } from '#search/types'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog, type OutageLog } from '#shared/log/outage'
+import { unlessAborted, withTimeLimit } from '#shared/resilience/time-limit'
 
 export {
   type Client,
@@ -20,7 +20,7 @@ export {
   transaction,
   whileLocked,
   withSession,
-} from '../../search/postgres.ts'
+} from '#search/postgres'
 
 /*
  * All processes connect through this file, so the same rules hold everywhere. Writes go only to a

@@ -1,6 +1,6 @@
-import { type SegmentEvents, serveSegments } from '../../search/indexer.ts'
-import type { Logger } from '../log/logger.ts'
-import { counter } from '../metrics.ts'
+import { type SegmentEvents, serveSegments } from '#search/indexer'
+import type { Logger } from '#shared/log/logger'
+import { counter } from '#shared/metrics'
 import { createPool } from './pool.ts'
 
 /** The address of this module. The engine runs it in a thread to make segments, with our pools. */

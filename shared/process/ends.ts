@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { spawnSync } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, printableLine } from '../log/printable.ts'
-import { createPool } from '../postgres/pool.ts'
+import { describe, printableLine } from '#shared/log/printable'
+import { createPool } from '#shared/postgres/pool'
 
 /**
  * Work on input from outside: a page, a feed, or articles that are embedded together. `numbers` are

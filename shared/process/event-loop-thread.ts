@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { withTimeLimit } from '../resilience/time-limit.ts'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import { BEAT_MS, type Watch } from './event-loop.ts'
 
 /*

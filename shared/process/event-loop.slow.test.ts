@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { heard } from '../../test/fleet.ts'
+import { heard } from '#test/fleet'
 
 // The tests mostly wait, so they can run at the same time.
 t.jobs = 5

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { sendRaw } from '../../test/contract/raw.ts'
+import { sendRaw } from '#test/contract/raw'
 import { startHealthServer } from './health.ts'
 import { listen } from './listen.ts'
 

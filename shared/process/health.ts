@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { loadavg } from 'node:os'
-import { certificateRefusal } from '../config/tls.ts'
-import { figure, gauge, registry, shared } from '../metrics.ts'
-import { withTimeLimit } from '../resilience/time-limit.ts'
+import { certificateRefusal } from '#shared/config/tls'
+import { figure, gauge, registry, shared } from '#shared/metrics'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import { listen } from './listen.ts'
 
 /** Dependencies that refuse us or do not answer: name → a short reason without addresses. */

@@ -6,13 +6,13 @@ import {
   readConfig,
   settingsInDoubt,
   settingsWithoutUse,
-} from '../config/config.ts'
-import { RUNNING, withEmbeddedKeys } from '../config/embedded.ts'
-import { createLogger, type Logger } from '../log/logger.ts'
-import { describe, printable } from '../log/printable.ts'
-import { observeProcess, registry } from '../metrics.ts'
-import { refuseLacking } from '../postgres/migrations.ts'
-import { refuseUnusable } from '../postgres/pool.ts'
+} from '#shared/config/config'
+import { RUNNING, withEmbeddedKeys } from '#shared/config/embedded'
+import { createLogger, type Logger } from '#shared/log/logger'
+import { describe, printable } from '#shared/log/printable'
+import { observeProcess, registry } from '#shared/metrics'
+import { refuseLacking } from '#shared/postgres/migrations'
+import { refuseUnusable } from '#shared/postgres/pool'
 import { sentenceOf } from './command.ts'
 import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
-import type { Config } from '../config/config.ts'
-import { describe } from '../log/printable.ts'
-import { HeardClient, startupOptions } from '../postgres/pool.ts'
-import { sentenceOf } from '../process/command.ts'
-import { withTimeLimit } from '../resilience/time-limit.ts'
+import type { Config } from '#shared/config/config'
+import { describe } from '#shared/log/printable'
+import { HeardClient, startupOptions } from '#shared/postgres/pool'
+import { sentenceOf } from '#shared/process/command'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
-import type { OutageLog } from '../log/outage.ts'
-import { isTransient } from '../postgres/pool.ts'
+import type { OutageLog } from '#shared/log/outage'
+import { isTransient } from '#shared/postgres/pool'
 
 /** ms between two attempts to start. */
 const START_AGAIN = 1_000

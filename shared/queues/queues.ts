@@ -1,8 +1,8 @@
-import type { QueueCounts } from '../figures.ts'
-import { withLogContext } from '../log/context.ts'
-import type { Logger } from '../log/logger.ts'
-import { createOutageLog } from '../log/outage.ts'
-import { describe } from '../log/printable.ts'
+import type { QueueCounts } from '#shared/figures'
+import { withLogContext } from '#shared/log/context'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import { describe } from '#shared/log/printable'
 import {
   type Backend,
   createBackend,

@@ -1,8 +1,8 @@
 import type { RedisOptions } from 'bullmq'
 import type { RedisOptions as ClientOptions } from 'ioredis'
-import { type Config, ConfigError } from '../config/config.ts'
-import { trustOf } from '../config/tls.ts'
-import type { RedisServers } from '../figures.ts'
+import { type Config, ConfigError } from '#shared/config/config'
+import { trustOf } from '#shared/config/tls'
+import type { RedisServers } from '#shared/figures'
 
 /**
  * The settings that lead to the Redis of the queues: its address, or Sentinels that know the

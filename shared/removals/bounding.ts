@@ -1,12 +1,12 @@
-import { snippetOf } from '../../search/analysis/text.ts'
-import { AMONG_WRITERS } from '../../search/removals.ts'
-import { type Bound, boundArticles } from '../articles/bounds.ts'
-import type { Config } from '../config/config.ts'
-import type { Rights } from '../outlets/rights.ts'
-import { type Pool, transaction } from '../postgres/pool.ts'
-import { UsageError } from '../process/command.ts'
-import { openVectorStore } from '../vectors/qdrant-store.ts'
-import { readCollections } from '../vectors/registry.ts'
+import { snippetOf } from '#search/analysis/text'
+import { AMONG_WRITERS } from '#search/removals'
+import { type Bound, boundArticles } from '#shared/articles/bounds'
+import type { Config } from '#shared/config/config'
+import type { Rights } from '#shared/outlets/rights'
+import { type Pool, transaction } from '#shared/postgres/pool'
+import { UsageError } from '#shared/process/command'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { readCollections } from '#shared/vectors/registry'
 
 /** Bounds articles. */
 export type Write = (bounds: Bound[]) => Promise<void>

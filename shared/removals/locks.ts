@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Queryable, readColumn } from '../postgres/pool.ts'
-import { UsageError } from '../process/command.ts'
+import { type Queryable, readColumn } from '#shared/postgres/pool'
+import { UsageError } from '#shared/process/command'
 
 /** Codes of the errors for a lock that was not granted in time, and for a deadlock. */
 const LOCKED: unknown[] = ['55P03', '40P01']

@@ -1,4 +1,4 @@
-import { makeSegments, type Pool } from '../../search/indexer.ts'
+import { makeSegments, type Pool } from '#search/indexer'
 import {
   addressHash,
   adoptKey,
@@ -15,11 +15,11 @@ import {
   withoutWriters,
   writeAgain,
   writeTombstones,
-} from '../../search/removals.ts'
-import { leaveGroups } from '../copies/pass.ts'
-import { tellRemoved } from '../desk/alerts/messages.ts'
-import { hashesOfCited } from '../desk/cited-removals.ts'
-import { type Client, countOf, readColumn, readValue, transaction } from '../postgres/pool.ts'
+} from '#search/removals'
+import { leaveGroups } from '#shared/copies/pass'
+import { tellRemoved } from '#shared/desk/alerts/messages'
+import { hashesOfCited } from '#shared/desk/cited-removals'
+import { type Client, countOf, readColumn, readValue, transaction } from '#shared/postgres/pool'
 import { repeatLocked } from './locks.ts'
 import { renewSamples } from './samples.ts'
 import type { ClearStore } from './stores.ts'

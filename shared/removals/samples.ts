@@ -1,5 +1,5 @@
-import { addressHash, firstDomain } from '../../search/removals.ts'
-import { type Client, type Pool, readValue, transaction } from '../postgres/pool.ts'
+import { addressHash, firstDomain } from '#search/removals'
+import { type Client, type Pool, readValue, transaction } from '#shared/postgres/pool'
 import { repeatLocked } from './locks.ts'
 
 /*

@@ -1,10 +1,10 @@
-import { type ArchiveClearing, openArchiveClearing } from '../../search/archive/writer.ts'
-import { archiveSettingsOf } from '../config/archive.ts'
-import type { Config } from '../config/config.ts'
-import { countOf, type Pool } from '../postgres/pool.ts'
-import { UsageError } from '../process/command.ts'
-import { openVectorStore } from '../vectors/qdrant-store.ts'
-import { readCollections } from '../vectors/registry.ts'
+import { type ArchiveClearing, openArchiveClearing } from '#search/archive/writer'
+import { archiveSettingsOf } from '#shared/config/archive'
+import type { Config } from '#shared/config/config'
+import { countOf, type Pool } from '#shared/postgres/pool'
+import { UsageError } from '#shared/process/command'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { readCollections } from '#shared/vectors/registry'
 
 /**
  * A store beside Postgres, from which articles are cleared by their numbers. `end` is called once,

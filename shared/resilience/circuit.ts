@@ -1,4 +1,4 @@
-import { describe } from '../log/printable.ts'
+import { describe } from '#shared/log/printable'
 export interface Obstacle {
   reason: string
   /** ms after which a caller may try again. */

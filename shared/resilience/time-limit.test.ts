@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { noteWait, waitFor, withLogContext } from '../log/context.ts'
+import { noteWait, waitFor, withLogContext } from '#shared/log/context'
 import { createSemaphore } from './semaphore.ts'
 import { unlessAborted, withTimeLimit } from './time-limit.ts'
 

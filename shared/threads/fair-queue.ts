@@ -1,4 +1,4 @@
-import { type Waiter, waitInLine } from '../resilience/semaphore.ts'
+import { type Waiter, waitInLine } from '#shared/resilience/semaphore'
 
 /** The turns of one key: their cost so far, how many run, and those that wait. */
 interface Account {

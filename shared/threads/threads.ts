@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { describe } from '../log/printable.ts'
-import { withTimeLimit } from '../resilience/time-limit.ts'
+import { describe } from '#shared/log/printable'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import { type Begun, createBegun, startClock } from './clock.ts'
 
 /** Why a task failed: it took too long, used too much memory, or threw an error. */

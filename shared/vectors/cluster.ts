@@ -1,4 +1,4 @@
-import type { VectorNodes, VectorShard } from '../figures.ts'
+import type { VectorNodes, VectorShard } from '#shared/figures'
 import { openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 
 /** Qdrant reports this state for a copy of a shard that answers searches. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createSecondTry } from '../vectors/nearest.ts'
+import { createSecondTry } from '#shared/vectors/nearest'
 
 const MINUTE = 60_000
 const hangs = (signal: AbortSignal) => pause(MINUTE, 'late', { signal })

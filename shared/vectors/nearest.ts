@@ -1,9 +1,9 @@
 import { type Dispatcher, request } from 'undici'
-import type { Config } from '../config/config.ts'
-import { isRecord } from '../encoding/is-record.ts'
-import { sentenceOf } from '../process/command.ts'
-import { CircuitOpen } from '../resilience/circuit.ts'
-import { withTimeLimit } from '../resilience/time-limit.ts'
+import type { Config } from '#shared/config/config'
+import { isRecord } from '#shared/encoding/is-record'
+import { sentenceOf } from '#shared/process/command'
+import { CircuitOpen } from '#shared/resilience/circuit'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import { type NearArticle, VectorFailure } from './store.ts'
 
 /**

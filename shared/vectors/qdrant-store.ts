@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { COUNTRIES } from '../articles/article.ts'
+import { COUNTRIES } from '#shared/articles/article'
 import { idIn } from './nearest.ts'
 import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
 import {

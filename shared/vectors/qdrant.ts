@@ -1,8 +1,8 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import { Agent, install } from 'undici'
-import type { Config } from '../config/config.ts'
-import { trustOf } from '../config/tls.ts'
-import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
+import type { Config } from '#shared/config/config'
+import { trustOf } from '#shared/config/tls'
+import { createCircuit, type Obstacle } from '#shared/resilience/circuit'
 import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
 

@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.ts'
-import { type Client, type Queryable, readRow } from '../postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import { type Client, type Queryable, readRow } from '#shared/postgres/pool'
 
 /** A collection of the vector store, as Postgres has registered it. */
 export interface Collection {

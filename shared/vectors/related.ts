@@ -1,7 +1,7 @@
-import type { Language } from '../articles/article.ts'
-import type { SameEvent } from '../embeddings/models.ts'
-import { COVERED, COVERED_TIME, type Reach } from '../plans/reach.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Language } from '#shared/articles/article'
+import type { SameEvent } from '#shared/embeddings/models'
+import { COVERED, COVERED_TIME, type Reach } from '#shared/plans/reach'
+import type { Queryable } from '#shared/postgres/pool'
 import type { NearArticle } from './store.ts'
 
 const DAY = 86_400_000

@@ -1,6 +1,6 @@
-import type { Country } from '../articles/article.ts'
-import { type Queryable, readColumn } from '../postgres/pool.ts'
-import type { Obstacle } from '../resilience/circuit.ts'
+import type { Country } from '#shared/articles/article'
+import { type Queryable, readColumn } from '#shared/postgres/pool'
+import type { Obstacle } from '#shared/resilience/circuit'
 
 /** An article's vector, and the values of the article by which plans limit searches. */
 export interface ArticleVector {

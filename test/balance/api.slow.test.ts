@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { SECRET_PATHS } from '../../services/api/http/observe.ts'
-import { until } from '../fleet.ts'
-import { askOn, statusOf } from '../processes/cores.ts'
+import { SECRET_PATHS } from '#services/api/http/observe'
+import { until } from '#test/fleet'
+import { askOn, statusOf } from '#test/processes/cores'
 import { startBalanced, WITHOUT_HAPROXY } from './balancer.ts'
 
 if (WITHOUT_HAPROXY) t.plan(0, WITHOUT_HAPROXY)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { createTestDatabase } from '../database.ts'
-import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
-import { createFleet, freePort, heard, type Member, until } from '../fleet.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, freePort, heard, type Member, until } from '#test/fleet'
+import { debianTool, MissingProgram } from '#test/fleet/programs/debian'
 
 const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
   if (error instanceof MissingProgram) return error

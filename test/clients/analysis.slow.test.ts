@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startTestApi } from '../contract/api.ts'
-import { installPython } from '../contract/python.ts'
-import { run } from '../script.ts'
+import { startTestApi } from '#test/contract/api'
+import { installPython } from '#test/contract/python'
+import { run } from '#test/script'
 import { blocksOf } from './examples.ts'
 
 /* The steps of docs/analysis.md, from articles to a picture, as they are printed. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import * as perscope from '../../clients/typescript/src/index.ts'
-import { startTestApi } from '../contract/api.ts'
+import * as perscope from '#clients/typescript/src/index'
+import { startTestApi } from '#test/contract/api'
 import { indexNews } from './news.ts'
 import { FOREIGN_ANSWERS, openForeign, openRoad } from './road.ts'
 

@@ -1,22 +1,18 @@
 import { readFileSync } from 'node:fs'
 import type { FromSchema } from 'json-schema-to-ts'
 import t, { type Test } from 'tap'
-import { pythonTypes } from '../../clients/python-types.ts'
-import type * as declared from '../../clients/typescript/src/declarations.d.ts'
-import type * as client from '../../clients/typescript/src/index.ts'
-import { openApiDocument } from '../../services/api/contract/openapi.ts'
-import type {
-  ArticleObject,
-  ErrorObject,
-  PageEnvelope,
-} from '../../services/api/contract/resources.ts'
-import type { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
-import { COMPLETENESS_SCHEMA } from '../../services/api/explore/completeness.ts'
-import type { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
-import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
-import type { REMOVALS_SCHEMA } from '../../services/api/explore/removals.ts'
-import type { WORDS_SCHEMA } from '../../services/api/explore/words.ts'
-import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import { pythonTypes } from '#clients/python-types'
+import type * as declared from '#clients/typescript/src/declarations.d'
+import type * as client from '#clients/typescript/src/index'
+import { openApiDocument } from '#services/api/contract/openapi'
+import type { ArticleObject, ErrorObject, PageEnvelope } from '#services/api/contract/resources'
+import type { RELATED_SCHEMA } from '#services/api/explore/article-by-id'
+import { COMPLETENESS_SCHEMA } from '#services/api/explore/completeness'
+import type { COPIES_SCHEMA } from '#services/api/explore/copies'
+import type { COUNTS_SCHEMA } from '#services/api/explore/counts'
+import type { REMOVALS_SCHEMA } from '#services/api/explore/removals'
+import type { WORDS_SCHEMA } from '#services/api/explore/words'
+import { COUNTRIES, LANGUAGES } from '#shared/articles/article'
 import { examplesOf } from './examples.ts'
 
 const ARTICLE: ArticleObject = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
-import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
-import { type CodeLanguage, codeOf } from '../../web/explorer/take/code.ts'
-import type { TestApi } from '../contract/api.ts'
+import type { TestApi } from '#test/contract/api'
+import { NEW_SEARCH } from '#web/explorer/search/search'
+import { type CodeLanguage, codeOf } from '#web/explorer/take/code'
 
 /** The code blocks of a document in one language, each a program, without its indentation. */
 export function blocksOf(path: string, fence: string): string[] {

@@ -2,9 +2,9 @@ import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startTestApi } from '../contract/api.ts'
-import { installPython } from '../contract/python.ts'
-import { run } from '../script.ts'
+import { startTestApi } from '#test/contract/api'
+import { installPython } from '#test/contract/python'
+import { run } from '#test/script'
 import { indexNews } from './news.ts'
 
 /* Clients that others generate from the OpenAPI document ask each operation. */

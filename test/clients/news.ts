@@ -1,4 +1,4 @@
-import type { TestApi } from '../contract/api.ts'
+import type { TestApi } from '#test/contract/api'
 
 /** Articles for the examples of the READMEs: every one of them finds some. */
 export async function indexNews(api: TestApi): Promise<void> {

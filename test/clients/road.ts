@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { closeServer, listen } from '../fleet.ts'
+import { closeServer, listen } from '#test/fleet'
 
 /** What went over the road. */
 export interface Passage {

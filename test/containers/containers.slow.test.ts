@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
-import { heard } from '../fleet.ts'
-import { isWhole } from '../script.ts'
+import { postgresTools } from '#infra/embedded/postgres-tools'
+import { heard } from '#test/fleet'
+import { isWhole } from '#test/script'
 import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
 
 /** Commands that need what a container does not have, or that only a checkout runs. */

@@ -4,8 +4,8 @@ import { mkdir, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { heard } from '../fleet.ts'
-import { run } from '../script.ts'
+import { heard } from '#test/fleet'
+import { run } from '#test/script'
 
 export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
 /** The base image stays here for the next run. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { updateKey } from '../../shared/plans/keys.ts'
-import { holdLock } from '../database.ts'
+import { updateKey } from '#shared/plans/keys'
+import { holdLock } from '#test/database'
 import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })

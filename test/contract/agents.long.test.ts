@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t from 'tap'
-import { run } from '../script.ts'
+import { run } from '#test/script'
 import { startTestApi } from './api.ts'
 import { installPython } from './python.ts'
 

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { listen } from '../fleet.ts'
+import { listen } from '#test/fleet'
 import { startTestApi } from './api.ts'
 
 /** The official suite, `@modelcontextprotocol/conformance`. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { registry } from '../../shared/metrics.ts'
-import { revokeKey } from '../../shared/plans/keys.ts'
+import { registry } from '#shared/metrics'
+import { revokeKey } from '#shared/plans/keys'
 import { type Answered, ask, sent, startTestApi } from './api.ts'
 import WRONG from './arguments.json' with { type: 'json' }
 import { sendRaw } from './raw.ts'

@@ -1,32 +1,21 @@
 import t, { type Test } from 'tap'
-import { openIndex } from '../../search/index.ts'
-import { alertObject } from '../../services/api/desk/alerts.ts'
-import { startTelling } from '../../services/api/desk/telling.ts'
-import { noteDelivered, readWaiting, takeMessages } from '../../services/notifier/message.ts'
-import { listAlerts, putAlert } from '../../shared/desk/alerts/alerts.ts'
-import {
-  agree,
-  askedBy,
-  askUnasked,
-  forgetAsked,
-  nameAsked,
-} from '../../shared/desk/alerts/consent.ts'
-import { tellRemoved } from '../../shared/desk/alerts/messages.ts'
-import {
-  adoptRefusals,
-  refuse,
-  refusedByLink,
-  takeBack,
-} from '../../shared/desk/alerts/refusals.ts'
-import { putSet, renameSet } from '../../shared/desk/outlet-sets.ts'
-import { changeSearch, removeSearch } from '../../shared/desk/searches.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { createKey } from '../../shared/plans/keys.ts'
-import { readColumn, readValue, transaction } from '../../shared/postgres/pool.ts'
-import { keepAlert } from '../alerts.ts'
-import { createTestPool } from '../database.ts'
-import { until } from '../fleet.ts'
-import { newArticle, openTestWriter } from '../search/short-articles.ts'
+import { openIndex } from '#search/index'
+import { alertObject } from '#services/api/desk/alerts'
+import { startTelling } from '#services/api/desk/telling'
+import { noteDelivered, readWaiting, takeMessages } from '#services/notifier/message'
+import { listAlerts, putAlert } from '#shared/desk/alerts/alerts'
+import { agree, askedBy, askUnasked, forgetAsked, nameAsked } from '#shared/desk/alerts/consent'
+import { tellRemoved } from '#shared/desk/alerts/messages'
+import { adoptRefusals, refuse, refusedByLink, takeBack } from '#shared/desk/alerts/refusals'
+import { putSet, renameSet } from '#shared/desk/outlet-sets'
+import { changeSearch, removeSearch } from '#shared/desk/searches'
+import { createLogger } from '#shared/log/logger'
+import { createKey } from '#shared/plans/keys'
+import { readColumn, readValue, transaction } from '#shared/postgres/pool'
+import { keepAlert } from '#test/alerts'
+import { createTestPool } from '#test/database'
+import { until } from '#test/fleet'
+import { newArticle, openTestWriter } from '#test/search/short-articles'
 import { PLAN } from './api.ts'
 
 const { database, pool } = await createTestPool(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { makeSegments } from '../../search/indexer.ts'
-import { freePort } from '../fleet.ts'
+import { makeSegments } from '#search/indexer'
+import { freePort } from '#test/fleet'
 import { sent, startTestApi } from './api.ts'
 
 /*

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { openImporter } from '../../search/indexing/import.ts'
-import { newArticle, openTestWriter } from '../search/short-articles.ts'
+import { openImporter } from '#search/indexing/import'
+import { newArticle, openTestWriter } from '#test/search/short-articles'
 import { sent, startTestApi } from './api.ts'
 
 // Bounds that only many articles reach, to the article: the last one is in no segment yet.

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { signed } from '../../services/api/contract/cursor.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { loadSharedSecret } from '../../shared/postgres/pool.ts'
-import { TEST_ARCHIVE } from '../search/store.ts'
+import { signed } from '#services/api/contract/cursor'
+import { openCopyGroups } from '#shared/copies/pass'
+import { loadSharedSecret } from '#shared/postgres/pool'
+import { TEST_ARCHIVE } from '#test/search/store'
 import { sent } from './api.ts'
 import { startFeedApi } from './feeds.ts'
 

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
-import { axe, browserPath, launch, open as openPage } from '../web/browser.ts'
+import { axe, browserPath, launch, open as openPage } from '#test/web/browser'
 import { startTestApi } from './api.ts'
 
 /* The reference page in a real browser. */

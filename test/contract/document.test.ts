@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { PACKAGES } from '../../clients/build.ts'
-import { listedStopWords } from '../../search/analysis/index.ts'
-import { ALL_ERRORS, ERRORS } from '../../services/api/contract/errors.ts'
-import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
-import operations from '../../services/api/desk/operations.json' with { type: 'json' }
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { run } from '../script.ts'
+import { PACKAGES } from '#clients/build'
+import { listedStopWords } from '#search/analysis/index'
+import { ALL_ERRORS, ERRORS } from '#services/api/contract/errors'
+import { ERROR_SCHEMA, PAGE_SCHEMA } from '#services/api/contract/resources'
+import operations from '#services/api/desk/operations.json' with { type: 'json' }
+import { LANGUAGES } from '#shared/articles/article'
+import { run } from '#test/script'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { SERVICE_NAME: 'Nieuws' })

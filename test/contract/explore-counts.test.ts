@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import type { Copies } from '../../clients/typescript/src/index.ts'
-import { COPIES_SCHEMA } from '../../services/api/explore/copies.ts'
-import { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
-import { type Bound, boundArticles } from '../../shared/articles/bounds.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { transaction } from '../../shared/postgres/pool.ts'
+import type { Copies } from '#clients/typescript/src/index'
+import { COPIES_SCHEMA } from '#services/api/explore/copies'
+import { COUNTS_SCHEMA } from '#services/api/explore/counts'
+import { type Bound, boundArticles } from '#shared/articles/bounds'
+import { openCopyGroups } from '#shared/copies/pass'
+import { transaction } from '#shared/postgres/pool'
 import { startTrains } from './api.ts'
 
 const { api, secret, at } = await startTrains(t)

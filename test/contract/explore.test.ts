@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { ARTICLE_ANSWER_SCHEMA } from '../../services/api/explore/article-by-id.ts'
-import { COMPLETENESS_SCHEMA } from '../../services/api/explore/completeness.ts'
-import { SUGGESTIONS_SCHEMA } from '../../services/api/explore/suggestions.ts'
-import { dayAgo } from '../../shared/outlets/days.ts'
-import { until } from '../fleet.ts'
+import { ARTICLE_ANSWER_SCHEMA } from '#services/api/explore/article-by-id'
+import { COMPLETENESS_SCHEMA } from '#services/api/explore/completeness'
+import { SUGGESTIONS_SCHEMA } from '#services/api/explore/suggestions'
+import { dayAgo } from '#shared/outlets/days'
+import { until } from '#test/fleet'
 import { startTrains } from './api.ts'
 
 const { api, secret, at } = await startTrains(t)

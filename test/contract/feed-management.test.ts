@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
-import { MAX_FEEDS } from '../../shared/desk/feeds.ts'
-import { countOf } from '../../shared/postgres/pool.ts'
+import { MAX_FEEDS } from '#shared/desk/feeds'
+import { countOf } from '#shared/postgres/pool'
 import BODIES from './feed-bodies.json' with { type: 'json' }
 import { documented, pathOf, startFeedApi } from './feeds.ts'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createFeed, type FeedWithToken } from '../../shared/desk/feeds.ts'
-import { createKey } from '../../shared/plans/keys.ts'
-import { createTestPool } from '../database.ts'
-import { createFleet, freePort, until } from '../fleet.ts'
+import { createFeed, type FeedWithToken } from '#shared/desk/feeds'
+import { createKey } from '#shared/plans/keys'
+import { createTestPool } from '#test/database'
+import { createFleet, freePort, until } from '#test/fleet'
 import { sendRaw } from './raw.ts'
 
 const { database, pool } = await createTestPool(t)

@@ -2,8 +2,8 @@ import { Session } from 'node:inspector/promises'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { read } from '../docs/checkout.ts'
-import { makeTestSegments } from '../search/store.ts'
+import { read } from '#test/docs/checkout'
+import { makeTestSegments } from '#test/search/store'
 import { startTestApi } from './api.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
-import { examplesOf } from '../clients/examples.ts'
-import { sampleArticles } from '../sample.ts'
-import { run, succeeds } from '../script.ts'
+import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '#services/api/contract/guide'
+import { examplesOf } from '#test/clients/examples'
+import { sampleArticles } from '#test/sample'
+import { run, succeeds } from '#test/script'
 import { startTestApi } from './api.ts'
 
 /* The first screen of /docs: what it shows is run as it stands there, and finds sample articles. */

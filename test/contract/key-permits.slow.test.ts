@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createKey } from '../../shared/plans/keys.ts'
-import { holdLock, lockWaits } from '../database.ts'
-import { until } from '../fleet.ts'
-import { createWorld } from '../semantic/world.ts'
+import { createKey } from '#shared/plans/keys'
+import { holdLock, lockWaits } from '#test/database'
+import { until } from '#test/fleet'
+import { createWorld } from '#test/semantic/world'
 import { ask, PLAN } from './api.ts'
 
 const world = await createWorld(t)

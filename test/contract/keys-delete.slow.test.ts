@@ -1,7 +1,7 @@
 import t from 'tap'
-import { TABLES_OF_KEY } from '../../shared/desk/of-key.ts'
-import { readColumn } from '../../shared/postgres/pool.ts'
-import { runScript } from '../script.ts'
+import { TABLES_OF_KEY } from '#shared/desk/of-key'
+import { readColumn } from '#shared/postgres/pool'
+import { runScript } from '#test/script'
 import { sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t, { ALERT_HOSTS: '127.0.0.1:9' })

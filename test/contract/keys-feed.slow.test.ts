@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createFeed } from '../../shared/desk/feeds.ts'
-import { createKey } from '../../shared/plans/keys.ts'
-import { runScript } from '../script.ts'
+import { createFeed } from '#shared/desk/feeds'
+import { createKey } from '#shared/plans/keys'
+import { runScript } from '#test/script'
 import { PLAN, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runScript } from '../script.ts'
+import { runScript } from '#test/script'
 import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PACKAGES } from '../../clients/build.ts'
+import { PACKAGES } from '#clients/build'
 import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { nameAsked } from '../../shared/desk/alerts/consent.ts'
-import { loadAlertSecrets } from '../../shared/desk/alerts/secrets.ts'
-import { changeSearch } from '../../shared/desk/searches.ts'
-import { readValue } from '../../shared/postgres/pool.ts'
-import { keepAlert } from '../alerts.ts'
-import { lockWaits } from '../database.ts'
-import { until } from '../fleet.ts'
+import { nameAsked } from '#shared/desk/alerts/consent'
+import { loadAlertSecrets } from '#shared/desk/alerts/secrets'
+import { changeSearch } from '#shared/desk/searches'
+import { readValue } from '#shared/postgres/pool'
+import { keepAlert } from '#test/alerts'
+import { lockWaits } from '#test/database'
+import { until } from '#test/fleet'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

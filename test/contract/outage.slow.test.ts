@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type LinkToServer, openLinkTo } from '../fleet/links/link.ts'
-import { until } from '../fleet.ts'
+import { until } from '#test/fleet'
+import { type LinkToServer, openLinkTo } from '#test/fleet/links/link'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
 let line: LinkToServer | undefined

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { keepAlert } from '../alerts.ts'
-import { holdLock, lockWaits } from '../database.ts'
-import { until } from '../fleet.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { keepAlert } from '#test/alerts'
+import { holdLock, lockWaits } from '#test/database'
+import { until } from '#test/fleet'
 import { sent } from './api.ts'
 import { documented, startFeedApi } from './feeds.ts'
 

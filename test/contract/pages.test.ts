@@ -1,7 +1,7 @@
 import t from 'tap'
-import { bindingOf, readCursor, writeCursor } from '../../services/api/contract/cursor.ts'
-import { readRequest } from '../../services/api/contract/request.ts'
-import { updateKey } from '../../shared/plans/keys.ts'
+import { bindingOf, readCursor, writeCursor } from '#services/api/contract/cursor'
+import { readRequest } from '#services/api/contract/request'
+import { updateKey } from '#shared/plans/keys'
 import { ask, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { jsonLines, type Ran, startScript } from '../script.ts'
+import { jsonLines, type Ran, startScript } from '#test/script'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

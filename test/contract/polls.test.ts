@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Door, openDoor } from '../standbys/door.ts'
+import { type Door, openDoor } from '#test/standbys/door'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
 let door: Door | undefined

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../script.ts'
+import { run } from '#test/script'
 
 /** Packages from PyPI in a temporary folder of one test's own. */
 export interface PythonTools {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { HTTP_LIMITS } from '../../services/api/http/limits.ts'
-import { heard } from '../fleet.ts'
+import { HTTP_LIMITS } from '#services/api/http/limits'
+import { heard } from '#test/fleet'
 
 /** A server's answer to raw bytes until it hangs up, long before a silent peer is cut off. */
 export async function sendRaw(base: string, bytes: string | Buffer): Promise<{ text: string }> {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { holdLock } from '../database.ts'
-import { until } from '../fleet.ts'
+import { holdLock } from '#test/database'
+import { until } from '#test/fleet'
 import { startTestApi } from './api.ts'
 
 t.test('/readyz says no while the index is read into memory, and yes when it is', async t => {

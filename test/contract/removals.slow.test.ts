@@ -2,20 +2,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import {
-  clearArticles,
-  type Doomed,
-  withoutWriters,
-  writeTombstones,
-} from '../../search/removals.ts'
-import { startClearing } from '../../services/embedder/embed.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { createPool, transaction } from '../../shared/postgres/pool.ts'
-import { LIST_NAME } from '../../shared/removals/list.ts'
-import { countStanding } from '../../shared/removals/remove.ts'
-import { lockWaits } from '../database.ts'
-import { until } from '../fleet.ts'
-import { answerOnTerminal, runScript } from '../script.ts'
+import { clearArticles, type Doomed, withoutWriters, writeTombstones } from '#search/removals'
+import { startClearing } from '#services/embedder/embed'
+import { createLogger } from '#shared/log/logger'
+import { createPool, transaction } from '#shared/postgres/pool'
+import { LIST_NAME } from '#shared/removals/list'
+import { countStanding } from '#shared/removals/remove'
+import { lockWaits } from '#test/database'
+import { until } from '#test/fleet'
+import { answerOnTerminal, runScript } from '#test/script'
 import { sent, startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

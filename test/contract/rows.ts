@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { ArticleRow } from '../../search/index.ts'
-import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
+import type { ArticleRow } from '#search/index'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
 
 /** Texts that JSON and XML write in a way of their own, half a surrogate pair among them. */
 const HARD = [

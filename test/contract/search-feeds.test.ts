@@ -2,7 +2,7 @@ import { parseFeed } from '@rowanmanning/feed-parser'
 import { parseJsonFeed, parseRssFeed } from 'feedsmith'
 import RssParser from 'rss-parser'
 import t from 'tap'
-import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { revokeKey, updateKey } from '#shared/plans/keys'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)

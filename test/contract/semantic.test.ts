@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createKey } from '../../shared/plans/keys.ts'
-import { countOf } from '../../shared/postgres/pool.ts'
-import { until } from '../fleet.ts'
-import { createWorld } from '../semantic/world.ts'
+import { createKey } from '#shared/plans/keys'
+import { countOf } from '#shared/postgres/pool'
+import { until } from '#test/fleet'
+import { createWorld } from '#test/semantic/world'
 import { ask, PLAN } from './api.ts'
 
 const world = await createWorld(t)

@@ -1,5 +1,5 @@
-import type { Random } from '../faults/random.ts'
-import type { Question } from '../search/oracle.ts'
+import type { Random } from '#test/faults/random'
+import type { Question } from '#test/search/oracle'
 
 /** A question as a client sends it, without the additions of its plan. */
 export interface Asked extends Omit<Question, 'countries'> {

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { verifyIndex } from '../../search/verify.ts'
-import { removeArticles } from '../../shared/removals/remove.ts'
-import { storePages } from '../normaliser/stored.ts'
-import { runScript } from '../script.ts'
-import { tokenise } from '../search/model-checks.ts'
-import { makeTestSegments } from '../search/store.ts'
+import { verifyIndex } from '#search/verify'
+import { removeArticles } from '#shared/removals/remove'
+import { storePages } from '#test/normaliser/stored'
+import { runScript } from '#test/script'
+import { tokenise } from '#test/search/model-checks'
+import { makeTestSegments } from '#test/search/store'
 import { startTrains } from './api.ts'
 
 const { api, secret, at } = await startTrains(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeSegments } from '../../search/indexer.ts'
+import { makeSegments } from '#search/indexer'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi(t)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
-import { ask } from '../database.ts'
-import { until } from '../fleet.ts'
-import { startTestServers } from '../servers.ts'
+import { postgresIn } from '#infra/embedded/supervision/processes'
+import { ask } from '#test/database'
+import { until } from '#test/fleet'
+import { startTestServers } from '#test/servers'
 import { tryLedgers } from './back-model.ts'
 
 /*

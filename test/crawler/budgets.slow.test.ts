@@ -1,7 +1,7 @@
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/crawler.ts'
-import { lookAround } from '../../services/crawler/visits.ts'
-import { outletHealth } from '../../status/health.ts'
+import { removeOldSources } from '#services/crawler/crawler'
+import { lookAround } from '#services/crawler/visits'
+import { outletHealth } from '#status/health'
 import { addresses, html, manyPages, rss, startScene, type TestCrawl } from './crawl.ts'
 import { redirect, type Site } from './site.ts'
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { outletHealth } from '../../status/health.ts'
+import { outletHealth } from '#status/health'
 import { html, newsSitemap, rss, SLOWLY, sitemap, sitemapIndex, startScene } from './crawl.ts'
 import { cutShort, MODIFIED, reply, tagged } from './site.ts'
 

@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { observeOutlets } from '../../services/crawler/crawl-metrics.ts'
-import { registry } from '../../shared/metrics.ts'
-import { outletHealth } from '../../status/health.ts'
-import { runScript } from '../script.ts'
+import { observeOutlets } from '#services/crawler/crawl-metrics'
+import { registry } from '#shared/metrics'
+import { outletHealth } from '#status/health'
+import { runScript } from '#test/script'
 import { rss, SLOWLY, sitemap, startScene } from './crawl.ts'
 import { reply } from './site.ts'
 

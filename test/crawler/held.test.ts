@@ -1,6 +1,6 @@
 import t from 'tap'
-import { outletHealth } from '../../status/health.ts'
-import { runScript } from '../script.ts'
+import { outletHealth } from '#status/health'
+import { runScript } from '#test/script'
 import { html, rss, startScene } from './crawl.ts'
 
 const { run, site } = await startScene(t, ['127.0.0.1'])

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/crawler.ts'
-import { nextWork } from '../../services/crawler/hosts/due.ts'
-import { claimVisits, visitHost } from '../../services/crawler/visits.ts'
+import { removeOldSources } from '#services/crawler/crawler'
+import { nextWork } from '#services/crawler/hosts/due'
+import { claimVisits, visitHost } from '#services/crawler/visits'
 import {
   addresses,
   html,

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import * as zlib from 'node:zlib'
 import t from 'tap'
-import { outletHealth } from '../../status/health.ts'
-import { listen } from '../fleet.ts'
+import { outletHealth } from '#status/health'
+import { listen } from '#test/fleet'
 import { html, rss, startScene } from './crawl.ts'
 import { reply, tagged } from './site.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { countDays } from '../../services/crawler/days.ts'
-import { noteBlock, outletHealth } from '../../status/health.ts'
-import { runScript } from '../script.ts'
+import { countDays } from '#services/crawler/days'
+import { noteBlock, outletHealth } from '#status/health'
+import { runScript } from '#test/script'
 import { startCrawl } from './crawl.ts'
 
 const run = await startCrawl()

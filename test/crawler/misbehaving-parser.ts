@@ -1,9 +1,6 @@
-import parse, {
-  type ParsedFeed,
-  type ParseTask,
-} from '../../services/crawler/feeds/parsing/parse.ts'
-import { begin } from '../../shared/threads/clock.ts'
-import type { Timed } from '../../shared/threads/threads.ts'
+import parse, { type ParsedFeed, type ParseTask } from '#services/crawler/feeds/parsing/parse'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 
 /**
  * A thread for tests: it does what the end of the document's address says, and parses all others.

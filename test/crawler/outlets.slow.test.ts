@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createTestPool, holdLock, lockWaits } from '../database.ts'
-import { until } from '../fleet.ts'
-import { answerOnTerminal, jsonLines, runScript } from '../script.ts'
+import { createTestPool, holdLock, lockWaits } from '#test/database'
+import { until } from '#test/fleet'
+import { answerOnTerminal, jsonLines, runScript } from '#test/script'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { syncOutlets } from '../../scripts/outlets/sync.ts'
-import { readOwnership } from '../../services/crawler/page.ts'
-import type { Outlet } from '../../shared/outlets/catalogue.ts'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { readOwnership } from '#services/crawler/page'
+import type { Outlet } from '#shared/outlets/catalogue'
 import { html, outletOf, rss, startScene } from './crawl.ts'
 import { redirect, reply } from './site.ts'
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { listPages, retryPages } from '../../scripts/terminal/pages.ts'
+import { listPages, retryPages } from '#scripts/terminal/pages'
 import { html, startScene } from './crawl.ts'
 import { cutShort, redirect, reply } from './site.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { outletHealth } from '../../status/health.ts'
-import { until } from '../fleet.ts'
-import { watchTurns } from '../turns.ts'
+import { outletHealth } from '#status/health'
+import { until } from '#test/fleet'
+import { watchTurns } from '#test/turns'
 import { rss, SLOWLY, sitemapIndex, startCrawl } from './crawl.ts'
 import { startSite, tagged } from './site.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startFleet, until } from '../fleet.ts'
+import { startFleet, until } from '#test/fleet'
 import { html, outletOf, rss } from './crawl.ts'
 import { breachesOf, redirect, type Site, startSite } from './site.ts'
 

@@ -11,8 +11,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import t from 'tap'
-import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { freePort, listen } from '../fleet.ts'
+import { addressRule, guardedConnector } from '#services/crawler/fetch/connector'
+import { freePort, listen } from '#test/fleet'
 import { requests } from './requests.ts'
 import { drip, pour, reply, startSite } from './site.ts'
 

@@ -1,5 +1,5 @@
-import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
-import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { type FetchedResponse, request } from '#services/crawler/fetch/request'
+import { RequestFailure } from '#services/crawler/fetch/request-failure'
 
 type Limits = Partial<Parameters<typeof request>[3]>
 

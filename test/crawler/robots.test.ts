@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { outletHealth } from '../../status/health.ts'
+import { outletHealth } from '#status/health'
 import { html, rss, startCrawl } from './crawl.ts'
 import { cutShort, type Handler, pour, redirect, reply, type Site, startSite } from './site.ts'
 

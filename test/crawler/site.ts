@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
-import { closeServer, listen } from '../fleet.ts'
+import { closeServer, listen } from '#test/fleet'
 
 /** One request as the site saw it; times in ms of the monotonic clock of this process. */
 export interface Seen {

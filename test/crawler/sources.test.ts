@@ -1,5 +1,5 @@
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/crawler.ts'
+import { removeOldSources } from '#services/crawler/crawler'
 import { html, startScene } from './crawl.ts'
 
 t.test(

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import t from 'tap'
-import { SETTINGS } from '../../shared/config/settings.ts'
+import { SETTINGS } from '#shared/config/settings'
 import {
   commentLines,
   comments,

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { openMail } from '../../services/notifier/mail.ts'
-import { openWebhooks } from '../../services/notifier/webhook.ts'
-import { readConfig } from '../../shared/config/config.ts'
-import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
-import { runScript } from '../script.ts'
+import { openMail } from '#services/notifier/mail'
+import { openWebhooks } from '#services/notifier/webhook'
+import { readConfig } from '#shared/config/config'
+import { withTimeLimit } from '#shared/resilience/time-limit'
+import { runScript } from '#test/script'
 import { openDeafHost } from './deaf-host.ts'
 
 t.test('a command ends with a sentence where the host of Postgres has vanished', async t => {

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { outletOf, rss } from '../crawler/crawl.ts'
-import { reply, startSite } from '../crawler/site.ts'
-import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
-import { articlePage, storePages } from '../normaliser/stored.ts'
-import { jsonLines } from '../script.ts'
-import { createWorld } from '../semantic/world.ts'
+import { outletOf, rss } from '#test/crawler/crawl'
+import { reply, startSite } from '#test/crawler/site'
+import { QUICK_CRAWL, startFleet, until } from '#test/fleet'
+import { articlePage, storePages } from '#test/normaliser/stored'
+import { jsonLines } from '#test/script'
+import { createWorld } from '#test/semantic/world'
 import { ENDS } from './ending-answer.ts'
 
 const HOOK = { NODE_OPTIONS: `--import ${new URL('./ending-answer.ts', import.meta.url).href}` }

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createKey } from '../../shared/plans/keys.ts'
-import { PLAN } from '../contract/api.ts'
-import { createTestPool } from '../database.ts'
-import { createFleet, freePort, listen, until } from '../fleet.ts'
-import { newArticle, openTestWriter } from '../search/short-articles.ts'
+import { createKey } from '#shared/plans/keys'
+import { PLAN } from '#test/contract/api'
+import { createTestPool } from '#test/database'
+import { createFleet, freePort, listen, until } from '#test/fleet'
+import { newArticle, openTestWriter } from '#test/search/short-articles'
 
 /*
  * A thousand alerts of five keys, half of them expressions, each of which finds one of twenty new

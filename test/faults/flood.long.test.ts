@@ -1,8 +1,8 @@
 import t from 'tap'
-import { STORED_SHARE } from '../../services/crawler/hosts/budgets.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { startFleet, until } from '../fleet.ts'
+import { STORED_SHARE } from '#services/crawler/hosts/budgets'
+import { createLogger } from '#shared/log/logger'
+import { openQueues } from '#shared/queues/queues'
+import { startFleet, until } from '#test/fleet'
 import { FLOODED, startFloodSite } from './pressure/flood-site.ts'
 import { memoryOf, slowProcess } from './pressure/processes.ts'
 

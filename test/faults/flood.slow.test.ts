@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startFleet, until } from '../fleet.ts'
-import { storePages } from '../normaliser/stored.ts'
+import { startFleet, until } from '#test/fleet'
+import { storePages } from '#test/normaliser/stored'
 import { FLOODED, startFloodSite } from './pressure/flood-site.ts'
 
 t.test(

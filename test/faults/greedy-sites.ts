@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { outletOf, rss } from '../crawler/crawl.ts'
-import { begin, type Handler, startSite } from '../crawler/site.ts'
-import { listen } from '../fleet.ts'
-import { articlePage } from '../normaliser/stored.ts'
+import { outletOf, rss } from '#test/crawler/crawl'
+import { begin, type Handler, startSite } from '#test/crawler/site'
+import { listen } from '#test/fleet'
+import { articlePage } from '#test/normaliser/stored'
 
 /** How much the greedy outlets want. */
 export interface Greed {

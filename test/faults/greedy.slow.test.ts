@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, QUICK_CRAWL, until } from '../fleet.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, QUICK_CRAWL, until } from '#test/fleet'
 import { ARTICLES, HONEST, type Sites, startSites } from './greedy-sites.ts'
 
 /** ms in which the greedy outlets are alone and take what they can get. */

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { until } from '../fleet.ts'
-import { createWorld } from '../semantic/world.ts'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { until } from '#test/fleet'
+import { createWorld } from '#test/semantic/world'
 
 t.test(
   'an embedder that dies between storing vectors and noting that leaves one vector each (promise 1)',

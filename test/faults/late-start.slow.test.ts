@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { openLinkTo } from '../fleet/links/link.ts'
-import { createFleet, until } from '../fleet.ts'
-import { articlePage, storePages } from '../normaliser/stored.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, until } from '#test/fleet'
+import { openLinkTo } from '#test/fleet/links/link'
+import { articlePage, storePages } from '#test/normaliser/stored'
 
 t.test('services that start before Postgres wait for it, say so once, and then work', async t => {
   const database = await createTestDatabase(t)

@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, statfs, utimes, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { rotate } from '../../infra/embedded/supervision/supervise.ts'
-import { createTestDatabase } from '../database.ts'
-import { freePort, makeKey, until } from '../fleet.ts'
+import { rotate } from '#infra/embedded/supervision/supervise'
+import { createTestDatabase } from '#test/database'
+import { freePort, makeKey, until } from '#test/fleet'
 
 const folder = await mkdtemp(join(tmpdir(), 'perscope-logs-'))
 const mounted = (() => {

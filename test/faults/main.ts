@@ -1,5 +1,5 @@
-import { counted } from '../../shared/log/printable.ts'
-import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
+import { counted } from '#shared/log/printable'
+import { runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { chaos, type Verdict } from './chaos.ts'
 import { type KindName, kindNames } from './injection/plan.ts'
 

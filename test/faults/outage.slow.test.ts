@@ -1,6 +1,6 @@
 import t from 'tap'
-import { until } from '../fleet.ts'
-import { createWorld } from '../semantic/world.ts'
+import { until } from '#test/fleet'
+import { createWorld } from '#test/semantic/world'
 
 t.test(
   'an article that was in hand alone when the model died is not to blame for that',

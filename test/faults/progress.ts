@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Pool } from '#shared/postgres/pool'
 import type { LimitedPoller } from './readers/readers.ts'
 
 export type Progress = Record<'articles' | 'embedded' | 'open', number>

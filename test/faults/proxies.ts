@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closeServer, listen } from '../fleet.ts'
+import { closeServer, listen } from '#test/fleet'
 
 interface Passing {
   /** Another body in place of the one that was sent. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { QUICK_CRAWL, startFleet, until } from '../fleet.ts'
-import { startRedis } from '../queues/redis.ts'
+import { QUICK_CRAWL, startFleet, until } from '#test/fleet'
+import { startRedis } from '#test/queues/redis'
 import { startSite } from './site/site.ts'
 
 const redis = await startRedis()

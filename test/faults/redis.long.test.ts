@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasRedis } from '../queues/redis.ts'
+import { hasRedis } from '#test/queues/redis'
 import { proveChaos } from './prove.ts'
 
 // The same as short.slow.test.ts with the queues on Redis, which is killed, flushed and lost as

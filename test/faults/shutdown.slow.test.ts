@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { syncOutlets } from '../../scripts/outlets/sync.ts'
-import { outletOf, rss } from '../crawler/crawl.ts'
-import { begin, startSite } from '../crawler/site.ts'
-import { type Member, until } from '../fleet.ts'
-import { articlePage, storePages } from '../normaliser/stored.ts'
-import { createWorld } from '../semantic/world.ts'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { outletOf, rss } from '#test/crawler/crawl'
+import { begin, startSite } from '#test/crawler/site'
+import { type Member, until } from '#test/fleet'
+import { articlePage, storePages } from '#test/normaliser/stored'
+import { createWorld } from '#test/semantic/world'
 import { HANGS } from './poisoned-thread.ts'
 
 const HOOK = new URL('./poisoned-thread.ts', import.meta.url).href

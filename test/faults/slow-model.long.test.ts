@@ -1,8 +1,8 @@
 import t from 'tap'
-import { countOf } from '../../shared/postgres/pool.ts'
-import { articlePage, storePages } from '../normaliser/stored.ts'
-import { createWorld } from '../semantic/world.ts'
-import { startTestServers } from '../servers.ts'
+import { countOf } from '#shared/postgres/pool'
+import { articlePage, storePages } from '#test/normaliser/stored'
+import { createWorld } from '#test/semantic/world'
+import { startTestServers } from '#test/servers'
 import { slowDown } from './proxies.ts'
 
 const LONG =

@@ -1,4 +1,4 @@
-import { runCommand, UsageError, wholeNumber } from '../../shared/process/command.ts'
+import { runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { SCENARIOS } from './scenarios/list.ts'
 import { type FleetVerdict, runScenario } from './scenarios/run.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { runScript } from '../script.ts'
+import { createTestDatabase } from '#test/database'
+import { runScript } from '#test/script'
 
 /** The version whose schema upgrades begin with. */
 const OLD = '92d9fe01'

@@ -2,7 +2,7 @@ import { execFileSync, fork } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, setPriority } from 'node:os'
 import * as babel from 'prettier/plugins/babel'
-import { runCommand, UsageError } from '../../shared/process/command.ts'
+import { runCommand, UsageError } from '#shared/process/command'
 
 /*
  * `npm run mutate` shows whether the tests notice changes. It changes one thing of a pure file,

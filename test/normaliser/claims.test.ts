@@ -1,7 +1,7 @@
 import t from 'tap'
-import { claimOf, isDisputed } from '../../services/normaliser/claims.ts'
-import { composeArticle } from '../../services/normaliser/compose.ts'
-import { createTestPool } from '../database.ts'
+import { claimOf, isDisputed } from '#services/normaliser/claims'
+import { composeArticle } from '#services/normaliser/compose'
+import { createTestPool } from '#test/database'
 import { feedEntry, OUTLET, storedPage } from './pages.ts'
 import { articlePage, storePages } from './stored.ts'
 

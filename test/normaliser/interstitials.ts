@@ -1,11 +1,11 @@
 import {
   type InterstitialKind,
   recogniseInterstitial,
-} from '../../services/normaliser/interstitials/interstitials.ts'
-import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
-import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { readPageText } from '../../services/normaliser/text/page-text.ts'
+} from '#services/normaliser/interstitials/interstitials'
+import { openingOf } from '#services/normaliser/interstitials/paywall'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { readMetadata } from '#services/normaliser/metadata/metadata'
+import { readPageText } from '#services/normaliser/text/page-text'
 import WRITTEN from './interstitials.json' with { type: 'json' }
 
 /** A page such as outlets and their defences serve in an article's place. */

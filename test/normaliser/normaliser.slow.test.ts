@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { callDuePages } from '../../services/normaliser/start.ts'
-import { createTestDatabase, createTestPool } from '../database.ts'
-import { createFleet } from '../fleet.ts'
+import { callDuePages } from '#services/normaliser/start'
+import { createTestDatabase, createTestPool } from '#test/database'
+import { createFleet } from '#test/fleet'
 import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from './interstitials.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startFleet } from '../fleet.ts'
+import { startFleet } from '#test/fleet'
 import { jsonLd } from './pages.ts'
 import { articlePage, REPEATED, settle, storePages } from './stored.ts'
 

@@ -1,6 +1,6 @@
-import { parsePage } from '../../services/normaliser/markup/tree.ts'
-import { type PageMetadata, readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import type { FeedEntry, StoredPage } from '../../shared/outlets/page.ts'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { type PageMetadata, readMetadata } from '#services/normaliser/metadata/metadata'
+import type { FeedEntry, StoredPage } from '#shared/outlets/page'
 
 /** Pages of an invented outlet, as the normaliser receives them. */
 

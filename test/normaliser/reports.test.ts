@@ -1,5 +1,5 @@
 import t from 'tap'
-import { composeArticle } from '../../services/normaliser/compose.ts'
+import { composeArticle } from '#services/normaliser/compose'
 import { jsonLd, storedPage } from './pages.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { startFleet } from '../fleet.ts'
+import { startFleet } from '#test/fleet'
 import { articlePage, settle, storePages } from './stored.ts'
 
 const { database, fleet } = await startFleet(t, {

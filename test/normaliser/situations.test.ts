@@ -1,7 +1,7 @@
 import t from 'tap'
-import { composeArticle } from '../../services/normaliser/compose.ts'
-import type { StoredPage } from '../../shared/outlets/page.ts'
-import { tryRows } from '../examples.ts'
+import { composeArticle } from '#services/normaliser/compose'
+import type { StoredPage } from '#shared/outlets/page'
+import { tryRows } from '#test/examples'
 import { feedEntry, OUTLET, storedPage } from './pages.ts'
 import TABLE from './situations.json' with { type: 'json' }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Composition } from '../../services/normaliser/compose.ts'
-import type { ComposeTask } from '../../services/normaliser/composer-worker.ts'
-import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
-import { begin } from '../../shared/threads/clock.ts'
-import type { Timed } from '../../shared/threads/threads.ts'
+import type { Composition } from '#services/normaliser/compose'
+import type { ComposeTask } from '#services/normaliser/composer-worker'
+import { NO_RIGHTS_STATED } from '#shared/outlets/rights'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 
 await sleep(2_500)
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import type { RightsHeaders } from '../../shared/outlets/rights.ts'
-import type { TestDatabase } from '../database.ts'
+import type { RightsHeaders } from '#shared/outlets/rights'
+import type { TestDatabase } from '#test/database'
 
 /** A page as the crawler would have stored it. */
 export interface Stored {

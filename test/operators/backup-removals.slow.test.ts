@@ -1,10 +1,10 @@
 import { appendFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { readIndexSize } from '../../search/indexer.ts'
-import { startTestApi } from '../contract/api.ts'
-import { createTestDatabase } from '../database.ts'
-import { runScript } from '../script.ts'
+import { readIndexSize } from '#search/indexer'
+import { startTestApi } from '#test/contract/api'
+import { createTestDatabase } from '#test/database'
+import { runScript } from '#test/script'
 
 const source = await startTestApi(t)
 const target = await createTestDatabase(t)

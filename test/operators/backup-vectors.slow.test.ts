@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { readColumn } from '../../shared/postgres/pool.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { createTestDatabase } from '../database.ts'
-import { runScript } from '../script.ts'
-import { createWorld, served } from '../semantic/world.ts'
+import { readColumn } from '#shared/postgres/pool'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { createTestDatabase } from '#test/database'
+import { runScript } from '#test/script'
+import { createWorld, served } from '#test/semantic/world'
 
 const target = await createTestDatabase(t)
 const world = await createWorld(t)

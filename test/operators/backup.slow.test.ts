@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { refuse } from '../../shared/desk/alerts/refusals.ts'
-import { createPool, loadSharedSecret } from '../../shared/postgres/pool.ts'
-import { ask, sent, startTestApi } from '../contract/api.ts'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, listen, until } from '../fleet.ts'
-import { runScript, startScript } from '../script.ts'
+import { refuse } from '#shared/desk/alerts/refusals'
+import { createPool, loadSharedSecret } from '#shared/postgres/pool'
+import { ask, sent, startTestApi } from '#test/contract/api'
+import { createTestDatabase } from '#test/database'
+import { createFleet, listen, until } from '#test/fleet'
+import { runScript, startScript } from '#test/script'
 
 const source = await startTestApi(t, { ALERT_HOSTS: '127.0.0.1' })
 const target = await createTestDatabase(t)

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import type { NewArticle } from '../../search/types.ts'
-import { sent, startTestApi } from '../contract/api.ts'
-import { createTestDatabase } from '../database.ts'
-import { runScript } from '../script.ts'
+import type { NewArticle } from '#search/types'
+import { sent, startTestApi } from '#test/contract/api'
+import { createTestDatabase } from '#test/database'
+import { runScript } from '#test/script'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
 import { parse } from 'yaml'
-import { MAJOR } from '../../infra/embedded/postgres.ts'
-import { SETTINGS } from '../../shared/config/settings.ts'
+import { MAJOR } from '#infra/embedded/postgres'
+import { SETTINGS } from '#shared/config/settings'
 
 interface Compose {
   services: Record<string, Service>

@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, listen } from '../fleet.ts'
-import { articlePage, settle, storePages } from '../normaliser/stored.ts'
-import { runScript } from '../script.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, listen } from '#test/fleet'
+import { articlePage, settle, storePages } from '#test/normaliser/stored'
+import { runScript } from '#test/script'
 
 const database = await createTestDatabase(t)
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
-import { parseArticle } from '../../scripts/articles/line.ts'
-import { csvLine } from '../../shared/articles/csv.ts'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { startTestApi } from '../contract/api.ts'
-import { run } from '../script.ts'
+import { parseArticle } from '#scripts/articles/line'
+import { csvLine } from '#shared/articles/csv'
+import { openCopyGroups } from '#shared/copies/pass'
+import { startTestApi } from '#test/contract/api'
+import { run } from '#test/script'
 
 const api = await startTestApi(t)
 const outlet = { name: 'Le Plateau', domain: 'plateau.example' }

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { articlePage } from '../normaliser/stored.ts'
-import { jsonLines, runScript } from '../script.ts'
+import { articlePage } from '#test/normaliser/stored'
+import { jsonLines, runScript } from '#test/script'
 
 /** The objects that `npm run -s extract` prints for these lines. */
 async function extract(

@@ -1,7 +1,7 @@
-import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
-import { TIME_ZONES } from '../../shared/articles/article.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import type { TestApi } from '../contract/api.ts'
+import { SAMPLE_OUTLETS } from '#infra/outlets/sample/outlets'
+import { TIME_ZONES } from '#shared/articles/article'
+import { createPool, type Pool } from '#shared/postgres/pool'
+import type { TestApi } from '#test/contract/api'
 
 const ARTICLES = 600
 

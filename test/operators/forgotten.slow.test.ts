@@ -1,11 +1,11 @@
 import t from 'tap'
-import { addressKey } from '../../shared/articles/address.ts'
-import { readRow } from '../../shared/postgres/pool.ts'
-import { outletOf, rss } from '../crawler/crawl.ts'
-import { startSite } from '../crawler/site.ts'
-import { createTestPool } from '../database.ts'
-import { createFleet, QUICK_CRAWL, until } from '../fleet.ts'
-import { runScript } from '../script.ts'
+import { addressKey } from '#shared/articles/address'
+import { readRow } from '#shared/postgres/pool'
+import { outletOf, rss } from '#test/crawler/crawl'
+import { startSite } from '#test/crawler/site'
+import { createTestPool } from '#test/database'
+import { createFleet, QUICK_CRAWL, until } from '#test/fleet'
+import { runScript } from '#test/script'
 
 /*
  * Nothing of what an article said, or of its addresses, is left in any table or catalogue of

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { SECRET_PATHS } from '../../services/api/http/observe.ts'
-import { operatorsFile, operatorsSettings } from '../fleet/parts/operators-file.ts'
-import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
-import { run } from '../script.ts'
+import { SECRET_PATHS } from '#services/api/http/observe'
+import { operatorsFile, operatorsSettings } from '#test/fleet/parts/operators-file'
+import { debianTool, MissingProgram } from '#test/fleet/programs/debian'
+import { run } from '#test/script'
 
 const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
   if (error instanceof MissingProgram) return error

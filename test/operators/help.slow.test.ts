@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { EXPLORE_PARAMETERS } from '../../services/api/contract/parameters.ts'
-import { run } from '../script.ts'
+import { EXPLORE_PARAMETERS } from '#services/api/contract/parameters'
+import { run } from '#test/script'
 
 /** The commands of package.json: name and file. */
 async function commands(): Promise<[string, string][]> {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, type Fleet, freePort, type ServiceName, until } from '../fleet.ts'
-import { run, succeeds } from '../script.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, type Fleet, freePort, type ServiceName, until } from '#test/fleet'
+import { run, succeeds } from '#test/script'
 
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createTestPool } from '../database.ts'
-import { runScript } from '../script.ts'
+import { createTestPool } from '#test/database'
+import { runScript } from '#test/script'
 
 const { database, pool } = await createTestPool(t)
 const pages = (...words: string[]) => runScript('pages', words, { DATABASE_URL: database.url })

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { blocksOf } from '../clients/examples.ts'
-import { installPython } from '../contract/python.ts'
-import { read } from '../docs/checkout.ts'
-import { freePort, heard, until } from '../fleet.ts'
-import { CHECKOUT, descendants, temporaryFolder, untilGone } from '../servers/running.ts'
+import { blocksOf } from '#test/clients/examples'
+import { installPython } from '#test/contract/python'
+import { read } from '#test/docs/checkout'
+import { freePort, heard, until } from '#test/fleet'
+import { CHECKOUT, descendants, temporaryFolder, untilGone } from '#test/servers/running'
 
 /* The steps of docs/operations.md, "On one machine by the Procfile", as printed, with honcho. */
 

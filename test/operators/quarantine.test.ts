@@ -1,9 +1,9 @@
 import t from 'tap'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { createTestPool } from '../database.ts'
-import { runScript } from '../script.ts'
-import { sentence } from '../search/copy-histories.ts'
-import { newArticle, openTestWriter } from '../search/short-articles.ts'
+import { openCopyGroups } from '#shared/copies/pass'
+import { createTestPool } from '#test/database'
+import { runScript } from '#test/script'
+import { sentence } from '#test/search/copy-histories'
+import { newArticle, openTestWriter } from '#test/search/short-articles'
 
 t.test(
   'an article whose vector is given up leaves its group, and its copies find another',

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ask } from '../contract/api.ts'
-import { freePort, startFleet, until } from '../fleet.ts'
+import { ask } from '#test/contract/api'
+import { freePort, startFleet, until } from '#test/fleet'
 
 const KEY = 'a-key-for-operators-of-tests'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { startTestApi } from '../contract/api.ts'
-import { answerOnTerminal, runScript } from '../script.ts'
-import { startWordModel } from '../semantic/word-model.ts'
+import { startTestApi } from '#test/contract/api'
+import { answerOnTerminal, runScript } from '#test/script'
+import { startWordModel } from '#test/semantic/word-model'
 
 const api = await startTestApi(t)
 await api.index(Array.from({ length: 5 }, (_, i) => ({ title: `Artikel ${i}` })))

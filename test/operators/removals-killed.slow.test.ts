@@ -1,9 +1,9 @@
 import t from 'tap'
-import { readColumn } from '../../shared/postgres/pool.ts'
-import { startTestApi } from '../contract/api.ts'
-import { createRandom } from '../faults/random.ts'
-import { runScript, startScript } from '../script.ts'
-import { openDoor } from '../standbys/door.ts'
+import { readColumn } from '#shared/postgres/pool'
+import { startTestApi } from '#test/contract/api'
+import { createRandom } from '#test/faults/random'
+import { runScript, startScript } from '#test/script'
+import { openDoor } from '#test/standbys/door'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()

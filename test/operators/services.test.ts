@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { filesOf, read } from '../docs/checkout.ts'
+import { filesOf, read } from '#test/docs/checkout'
 
 /** The services of the fleet. */
 const SERVICES = [...read('Procfile').matchAll(/^(\w+):/gm)].map(([, name = '']) => name)

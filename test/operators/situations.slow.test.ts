@@ -1,5 +1,5 @@
 import t from 'tap'
-import { jsonLines, runScript } from '../script.ts'
+import { jsonLines, runScript } from '#test/script'
 
 /*
  * Situations that people reported in public trackers of feed readers and extractors, with inputs of

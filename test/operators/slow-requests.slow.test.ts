@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { createKey } from '../../shared/plans/keys.ts'
-import { PLAN } from '../contract/api.ts'
-import { startFleet, until } from '../fleet.ts'
+import { createKey } from '#shared/plans/keys'
+import { PLAN } from '#test/contract/api'
+import { startFleet, until } from '#test/fleet'
 
 /** ms, well above what makes a request slow. */
 const LONG = 600

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { readConfig } from '../../shared/config/config.ts'
-import { readLag } from '../../status/flow.ts'
-import { ask, startTestApi } from '../contract/api.ts'
-import { until } from '../fleet.ts'
+import { readConfig } from '#shared/config/config'
+import { readLag } from '#status/flow'
+import { ask, startTestApi } from '#test/contract/api'
+import { until } from '#test/fleet'
 
 const KEY = 'a-key-for-operators-of-tests'
 const api = await startTestApi(t, { OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import t from 'tap'
-import { SETTINGS } from '../../shared/config/settings.ts'
-import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
-import { run } from '../script.ts'
+import { SETTINGS } from '#shared/config/settings'
+import { API_NODE_OPTIONS } from '#shared/process/node'
+import { run } from '#test/script'
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const FOLDER = 'infra/ha/systemd'

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { syncOutlets } from '../../scripts/outlets/sync.ts'
-import { printableLine } from '../../shared/log/printable.ts'
-import { startTestApi } from '../contract/api.ts'
-import { runScript } from '../script.ts'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { printableLine } from '#shared/log/printable'
+import { startTestApi } from '#test/contract/api'
+import { runScript } from '#test/script'
 
 /*
  * Texts by others reach the terminals of operators: titles, addresses, errors of feeds and pages.

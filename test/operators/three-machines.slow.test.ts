@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { read } from '../docs/checkout.ts'
-import { run, succeeds } from '../script.ts'
+import { read } from '#test/docs/checkout'
+import { run, succeeds } from '#test/script'
 
 /*
  * Runs the commands of docs/several-machines.md in their order, by their words, on three hosts that

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createKey } from '../../shared/plans/keys.ts'
-import { ask } from '../contract/api.ts'
-import { rss } from '../crawler/crawl.ts'
-import { startSite } from '../crawler/site.ts'
-import { freePort, type ServiceName, until } from '../fleet.ts'
-import { articlePage } from '../normaliser/stored.ts'
-import { createWorld } from '../semantic/world.ts'
+import { createKey } from '#shared/plans/keys'
+import { ask } from '#test/contract/api'
+import { rss } from '#test/crawler/crawl'
+import { startSite } from '#test/crawler/site'
+import { freePort, type ServiceName, until } from '#test/fleet'
+import { articlePage } from '#test/normaliser/stored'
+import { createWorld } from '#test/semantic/world'
 
 const site = await startSite()
 t.teardown(() => site.close())

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { outletOf, rss } from '../crawler/crawl.ts'
+import { outletOf, rss } from '#test/crawler/crawl'
 import {
   cutShort,
   drip,
@@ -10,9 +10,9 @@ import {
   reply,
   type Site,
   startSite,
-} from '../crawler/site.ts'
-import { startFleet, until } from '../fleet.ts'
-import { jsonLines } from '../script.ts'
+} from '#test/crawler/site'
+import { startFleet, until } from '#test/fleet'
+import { jsonLines } from '#test/script'
 
 // One crawler and one normaliser among all of these hosts at the same time.
 

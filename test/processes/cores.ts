@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Agent, type RequestOptions, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createTestDatabase } from '../database.ts'
-import { createFleet, type Member, until } from '../fleet.ts'
+import { createTestDatabase } from '#test/database'
+import { createFleet, type Member, until } from '#test/fleet'
 
 /** ms after which a request counts as one that nobody answers. */
 const PATIENCE = 30_000

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { freePort, heard, until } from '../fleet.ts'
-import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
+import { createTestDatabase } from '#test/database'
+import { freePort, heard, until } from '#test/fleet'
+import { INSPECTOR_ON_ANY_PORT, spin } from '#test/spin'
 import { askOn, type Cores, isAlive, NO_ANSWER, startCores } from './cores.ts'
 
 /** Two processes, and a client that keeps its connection open. */

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import t from 'tap'
-import { HTTP_LIMITS } from '../../services/api/http/limits.ts'
-import { ask } from '../contract/api.ts'
-import { sendRaw } from '../contract/raw.ts'
-import { freePort, until } from '../fleet.ts'
+import { HTTP_LIMITS } from '#services/api/http/limits'
+import { ask } from '#test/contract/api'
+import { sendRaw } from '#test/contract/raw'
+import { freePort, until } from '#test/fleet'
 import { startCores } from './cores.ts'
 
 const OPERATOR_KEY = 'k'.repeat(24)

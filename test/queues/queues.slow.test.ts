@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createLogger } from '../../shared/log/logger.ts'
-import { openQueues, type Queues } from '../../shared/queues/queues.ts'
-import { createTestDatabase } from '../database.ts'
-import { until } from '../fleet.ts'
+import { createLogger } from '#shared/log/logger'
+import { openQueues, type Queues } from '#shared/queues/queues'
+import { createTestDatabase } from '#test/database'
+import { until } from '#test/fleet'
 import { startRedis } from './redis.ts'
 
 const log = createLogger('test', 'silent')

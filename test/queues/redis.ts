@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort, until } from '../fleet.ts'
+import { freePort, until } from '#test/fleet'
 
 export function hasRedis(): boolean {
   try {

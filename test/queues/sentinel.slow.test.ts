@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createLogger } from '../../shared/log/logger.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { freePort, until } from '../fleet.ts'
+import { createLogger } from '#shared/log/logger'
+import { openQueues } from '#shared/queues/queues'
+import { freePort, until } from '#test/fleet'
 import { startRedis } from './redis.ts'
 
 const redis = await startRedis()

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import t from 'tap'
-import { migrate } from '../../infra/migrations/migrate.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
-import { until } from '../fleet.ts'
-import { startTestServers } from '../servers.ts'
+import { migrate } from '#infra/migrations/migrate'
+import { createLogger } from '#shared/log/logger'
+import { openQueues } from '#shared/queues/queues'
+import { until } from '#test/fleet'
+import { startTestServers } from '#test/servers'
 
 t.test(
   'messages on Postgres wait for no standby: they are derived again where they are lost',

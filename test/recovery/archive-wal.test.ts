@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { run } from '../script.ts'
+import { run } from '#test/script'
 
 const PROGRAM = fileURLToPath(new URL('../../infra/ha/postgres/archive-wal', import.meta.url))
 

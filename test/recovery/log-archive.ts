@@ -10,10 +10,10 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { giveTo, type Owner } from '../../infra/embedded/accounts.ts'
-import { operatorsFile } from '../fleet/parts/operators-file.ts'
-import { until } from '../fleet.ts'
-import { run } from '../script.ts'
+import { giveTo, type Owner } from '#infra/embedded/accounts'
+import { until } from '#test/fleet'
+import { operatorsFile } from '#test/fleet/parts/operators-file'
+import { run } from '#test/script'
 
 const LIMIT_MS = 60_000
 const BACKUP_MS = 120_000

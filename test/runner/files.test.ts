@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
-import { createFamily } from '../../infra/embedded/supervision/family.ts'
+import { createFamily } from '#infra/embedded/supervision/family'
 import { readReport, runFiles } from './files.ts'
 import { selectFiles, shareProcesses } from './groups.ts'
 

@@ -4,8 +4,8 @@ import { availableParallelism, cpus } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Family } from '../../infra/embedded/supervision/family.ts'
-import { runTool } from '../../infra/embedded/supervision/tool.ts'
+import type { Family } from '#infra/embedded/supervision/family'
+import { runTool } from '#infra/embedded/supervision/tool'
 import { groupOf, LIMIT_S } from './groups.ts'
 
 const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))

@@ -1,8 +1,8 @@
 import { globSync, writeFileSync } from 'node:fs'
-import { counted, describe } from '../../shared/log/printable.ts'
-import { keepCompiled } from '../../shared/process/node.ts'
-import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
-import { startTestServers } from '../servers.ts'
+import { counted, describe } from '#shared/log/printable'
+import { keepCompiled } from '#shared/process/node'
+import { onStopSignal, whenParentIsGone } from '#shared/process/signals'
+import { startTestServers } from '#test/servers'
 import { check, processorSeconds, runFiles, type TestCounts, type TestRun } from './files.ts'
 import { mayShare, readTimes, selectFiles, shareProcesses, TIMES } from './groups.ts'
 

@@ -1,5 +1,5 @@
-import type { NewArticle } from '../../search/types.ts'
-import type { Random } from '../faults/random.ts'
+import type { NewArticle } from '#search/types'
+import type { Random } from '#test/faults/random'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference, inWords } from './comparison.ts'
 import { answer, type Question } from './oracle.ts'

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createTestDatabase, createTestPool } from '../database.ts'
-import { openLinkTo } from '../fleet/links/link.ts'
-import { until } from '../fleet.ts'
-import { jsonLines, runScript, startScript } from '../script.ts'
+import { createTestDatabase, createTestPool } from '#test/database'
+import { until } from '#test/fleet'
+import { openLinkTo } from '#test/fleet/links/link'
+import { jsonLines, runScript, startScript } from '#test/script'
 
 /** Runs a script with something on its standard input. */
 async function run(database: { url: string }, script: string, args: string[], input = '') {

@@ -10,8 +10,8 @@ import {
   type SearchSizes,
   StatedElsewhere,
   WildcardsElsewhere,
-} from '../../search/index.ts'
-import type { Random } from '../faults/random.ts'
+} from '#search/index'
+import type { Random } from '#test/faults/random'
 import { answer, type Known, type Question, type ResultSet } from './oracle.ts'
 import { randomQuestion } from './questions.ts'
 

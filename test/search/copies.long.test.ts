@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { areCopies, copyWords, judge } from '../../shared/copies/shingles.ts'
+import { areCopies, copyWords, judge } from '#shared/copies/shingles'
 import { tryCopies } from './copy-histories.ts'
 import lookAlikes from './look-alikes.json' with { type: 'json' }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { copyWords, judge, leastCommon } from '../../shared/copies/shingles.ts'
-import { stopwatch } from '../turns.ts'
+import { copyWords, judge, leastCommon } from '#shared/copies/shingles'
+import { stopwatch } from '#test/turns'
 import { generatedTexts, IGNORED, sentence, tryCopies } from './copy-histories.ts'
 
 t.test(

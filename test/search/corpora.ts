@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { NewArticle } from '../../search/types.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import type { Random } from '../faults/random.ts'
+import type { NewArticle } from '#search/types'
+import { LANGUAGES } from '#shared/articles/article'
+import type { Random } from '#test/faults/random'
 import { randomArticles } from './random-articles.ts'
 
 /** Real texts that others gathered, beside the repository; never part of it. */

@@ -6,11 +6,11 @@ import {
   type TextGroups,
   TooManyBuckets,
   timeZoneNamed,
-} from '../../search/index.ts'
-import type { NewArticle } from '../../search/types.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { createRandom, type Random } from '../faults/random.ts'
-import { isWhole } from '../script.ts'
+} from '#search/index'
+import type { NewArticle } from '#search/types'
+import { LANGUAGES } from '#shared/articles/article'
+import { createRandom, type Random } from '#test/faults/random'
+import { isWhole } from '#test/script'
 import { openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
 import { type NaiveBreakdown, naiveCounts } from './naive-counts.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { parseArticle } from '../../scripts/articles/line.ts'
-import type { NewArticle } from '../../search/types.ts'
-import { createRandom } from '../faults/random.ts'
+import { parseArticle } from '#scripts/articles/line'
+import type { NewArticle } from '#search/types'
+import { createRandom } from '#test/faults/random'
 import { gradedText, randomArticles, statedOf } from './random-articles.ts'
 
 /*

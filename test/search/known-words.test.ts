@@ -1,7 +1,7 @@
 import t from 'tap'
-import { indexText } from '../../search/analysis/index.ts'
-import { createKnownWords, makeSegments, openIndexer } from '../../search/indexer.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { indexText } from '#search/analysis/index'
+import { createKnownWords, makeSegments, openIndexer } from '#search/indexer'
+import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
 import { type ArchiveIndex, FEW, openFlushed } from './archive-index.ts'
 
 /** All that is stored of segments. */

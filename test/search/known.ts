@@ -1,4 +1,4 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Queryable } from '#shared/postgres/pool'
 import type { Known } from './oracle.ts'
 
 type Row = Omit<Known, 'addresses' | 'publishedAt' | 'ingestedAt' | 'outlet'> &

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { createTestDatabase, createTestPool, holdLock, lockWaits } from '../database.ts'
-import { writeImport } from '../faults/site/site-article.ts'
-import { openLinkTo } from '../fleet/links/link.ts'
-import { until } from '../fleet.ts'
-import { startScript } from '../script.ts'
+import { createTestDatabase, createTestPool, holdLock, lockWaits } from '#test/database'
+import { writeImport } from '#test/faults/site/site-article'
+import { until } from '#test/fleet'
+import { openLinkTo } from '#test/fleet/links/link'
+import { startScript } from '#test/script'
 
 t.test('an import that is stopped while it sends articles does not hold the clock', async t => {
   const database = await createTestDatabase(t)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failureOf } from '../script.ts'
+import { failureOf } from '#test/script'
 import { commands, failovers, histories, lostRemovals, moves } from './histories.ts'
 import { startModel } from './model.ts'
 

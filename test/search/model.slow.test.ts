@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isWhole } from '../script.ts'
+import { isWhole } from '#test/script'
 import { type Actor, failovers, histories, lostRemovals, moves } from './histories.ts'
 import { startModel } from './model.ts'
 

@@ -3,41 +3,35 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import { rename } from '../../scripts/outlets/rename.ts'
-import { SEARCH_SETTINGS } from '../../search/index.ts'
-import { makeSegments, openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
-import { openImporter } from '../../search/indexing/import.ts'
-import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
-import type {
-  ArticleRow,
-  ArticleWriter,
-  Indexer,
-  NewArticle,
-  SearchIndex,
-} from '../../search/types.ts'
-import type { Finished } from '../../services/normaliser/normalise.ts'
-import { judgeAnswer } from '../../services/normaliser/second-looks.ts'
-import { indexBatch } from '../../services/normaliser/start.ts'
-import { boundArticles } from '../../shared/articles/bounds.ts'
-import { readConfig } from '../../shared/config/config.ts'
-import { type CopyGroups, openCopyGroups } from '../../shared/copies/pass.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { readOrigins } from '../../shared/outlets/origins.ts'
-import { NO_RIGHTS_STATED } from '../../shared/outlets/rights.ts'
+import { rename } from '#scripts/outlets/rename'
+import { SEARCH_SETTINGS } from '#search/index'
+import { makeSegments, openIndexer, SEGMENT_SIZES } from '#search/indexer'
+import { openImporter } from '#search/indexing/import'
+import { BATCH, openArticleWriter } from '#search/indexing/writer'
+import type { ArticleRow, ArticleWriter, Indexer, NewArticle, SearchIndex } from '#search/types'
+import type { Finished } from '#services/normaliser/normalise'
+import { judgeAnswer } from '#services/normaliser/second-looks'
+import { indexBatch } from '#services/normaliser/start'
+import { boundArticles } from '#shared/articles/bounds'
+import { readConfig } from '#shared/config/config'
+import { type CopyGroups, openCopyGroups } from '#shared/copies/pass'
+import { createLogger } from '#shared/log/logger'
+import { readOrigins } from '#shared/outlets/origins'
+import { NO_RIGHTS_STATED } from '#shared/outlets/rights'
 import {
   createPool,
   isTransient,
   type Pool,
   type Queryable,
   transaction,
-} from '../../shared/postgres/pool.ts'
-import { createWriter } from '../../shared/removals/bounding.ts'
-import { clearRemoved, removeArticles } from '../../shared/removals/remove.ts'
-import { createTestDatabase, inDatabase, type TestDatabase } from '../database.ts'
-import { until } from '../fleet.ts'
-import { startScript } from '../script.ts'
-import { type Door, openDoor, type Passage } from '../standbys/door.ts'
-import { startTestCluster, type TestCluster } from '../standbys/servers.ts'
+} from '#shared/postgres/pool'
+import { createWriter } from '#shared/removals/bounding'
+import { clearRemoved, removeArticles } from '#shared/removals/remove'
+import { createTestDatabase, inDatabase, type TestDatabase } from '#test/database'
+import { until } from '#test/fleet'
+import { startScript } from '#test/script'
+import { type Door, openDoor, type Passage } from '#test/standbys/door'
+import { startTestCluster, type TestCluster } from '#test/standbys/servers'
 import {
   type Actor,
   articleOf,

@@ -1,4 +1,4 @@
-import type { Stated } from '../../search/types.ts'
+import type { Stated } from '#search/types'
 import type { Known } from './oracle.ts'
 
 /*

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startTestOpensearch } from '../fleet/parts/opensearch.ts'
-import { failureOf } from '../script.ts'
+import { startTestOpensearch } from '#test/fleet/parts/opensearch'
+import { failureOf } from '#test/script'
 
 const { url, skip } = await startTestOpensearch(t)
 const SEARCH = 'oracle oracle.slow counts names removals visibility.slow writing.slow'.split(' ')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRandom } from '../faults/random.ts'
+import { createRandom } from '#test/faults/random'
 import { askBoth } from './agreement.ts'
 import { corpusArticles, haveCorpora } from './corpora.ts'
 import { gradedText, randomArticles } from './random-articles.ts'

@@ -1,7 +1,7 @@
-import { STOP_WORDS, stem } from '../../search/analysis/index.ts'
-import type { ArticleQuery } from '../../search/index.ts'
-import type { NewArticle } from '../../search/types.ts'
-import type { Language } from '../../shared/articles/article.ts'
+import { STOP_WORDS, stem } from '#search/analysis/index'
+import type { ArticleQuery } from '#search/index'
+import type { NewArticle } from '#search/types'
+import type { Language } from '#shared/articles/article'
 
 /*
  * What a search must answer, written down from the decisions and as slowly as they read: every

@@ -1,4 +1,4 @@
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Pool } from '#shared/postgres/pool'
 
 /**
  * The pool, and the names of the statements that it was asked.

@@ -5,7 +5,7 @@ import {
   type Position,
   type SearchIndex,
   type SearchPage,
-} from '../../search/index.ts'
+} from '#search/index'
 
 export const EVERYTHING: ArticleQuery = {
   match: { kind: 'all' },

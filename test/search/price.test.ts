@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parseExpression } from '../../search/index.ts'
-import type { SearchIndex } from '../../search/types.ts'
+import { parseExpression } from '#search/index'
+import type { SearchIndex } from '#search/types'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'

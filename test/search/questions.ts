@@ -1,6 +1,6 @@
-import { NO_FILTERS, type SearchSizes } from '../../search/index.ts'
-import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
-import type { Random } from '../faults/random.ts'
+import { NO_FILTERS, type SearchSizes } from '#search/index'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
+import type { Random } from '#test/faults/random'
 import type { Known, Question, Text, Tree } from './oracle.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { NewArticle, Stated } from '../../search/types.ts'
-import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../shared/articles/article.ts'
-import type { Random } from '../faults/random.ts'
+import type { NewArticle, Stated } from '#search/types'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
+import type { Random } from '#test/faults/random'
 
 /** Folded it is so long that its term is a digest. */
 const LONG = 'ﬃ'.repeat(86)

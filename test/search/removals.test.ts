@@ -1,22 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { openArchive } from '../../search/archive/archive.ts'
-import { openArchiveClearing } from '../../search/archive/writer.ts'
-import { INDEX_STATE, type IndexState, openIndex } from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
-import type { NewArticle } from '../../search/types.ts'
-import { verifyIndex } from '../../search/verify.ts'
-import { countOf } from '../../shared/postgres/pool.ts'
+import { openArchive } from '#search/archive/archive'
+import { openArchiveClearing } from '#search/archive/writer'
+import { INDEX_STATE, type IndexState, openIndex } from '#search/index'
+import { makeSegments } from '#search/indexer'
+import type { NewArticle } from '#search/types'
+import { verifyIndex } from '#search/verify'
+import { countOf } from '#shared/postgres/pool'
 import {
   clearRemoved,
   findDoomed,
   releaseArticle,
   removeArticles,
   reopenRemoved,
-} from '../../shared/removals/remove.ts'
-import { holdLock, lockWaits } from '../database.ts'
-import { createRandom } from '../faults/random.ts'
-import { until } from '../fleet.ts'
+} from '#shared/removals/remove'
+import { holdLock, lockWaits } from '#test/database'
+import { createRandom } from '#test/faults/random'
+import { until } from '#test/fleet'
 import { FEW, openArchiveIndex } from './archive-index.ts'
 import { differences, queryOf, readPages } from './comparison.ts'
 import { tokenise } from './model-checks.ts'

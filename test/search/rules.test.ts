@@ -8,16 +8,16 @@ import {
   stem,
   WORD_RULES,
   wordListOf,
-} from '../../search/analysis/index.ts'
-import { snippetOf } from '../../search/analysis/text.ts'
-import { ANALYSIS, documentOf, indexBody } from '../../search/archive/writer.ts'
-import { authorId } from '../../search/indexer.ts'
-import { ADDRESS_RULES, addressKey } from '../../shared/articles/address.ts'
-import { AGENCY_RULES, agenciesOf, agencyEvidence } from '../../shared/articles/agencies.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { areCopies, judge, RULES, sampleOf } from '../../shared/copies/shingles.ts'
-import { articleVector, passagesOf, RECIPE } from '../../shared/embeddings/recipe.ts'
-import { read } from '../docs/checkout.ts'
+} from '#search/analysis/index'
+import { snippetOf } from '#search/analysis/text'
+import { ANALYSIS, documentOf, indexBody } from '#search/archive/writer'
+import { authorId } from '#search/indexer'
+import { ADDRESS_RULES, addressKey } from '#shared/articles/address'
+import { AGENCY_RULES, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
+import { LANGUAGES } from '#shared/articles/article'
+import { areCopies, judge, RULES, sampleOf } from '#shared/copies/shingles'
+import { articleVector, passagesOf, RECIPE } from '#shared/embeddings/recipe'
+import { read } from '#test/docs/checkout'
 
 /*
  * What is derived from articles and stored bears the version of its rules. So rules that derive

@@ -1,7 +1,7 @@
-import { type Indexer, openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
-import type { ArticleWriter, NewArticle, Pool } from '../../search/types.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
+import { type Indexer, openIndexer } from '#search/indexer'
+import { openArticleWriter } from '#search/indexing/writer'
+import type { ArticleWriter, NewArticle, Pool } from '#search/types'
+import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
 
 /** An article of a title alone, which has the word "gemeente" and one of its own. */
 export function newArticle(number: number, more: Partial<NewArticle> = {}): NewArticle {

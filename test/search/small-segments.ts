@@ -1,5 +1,5 @@
-import { SEGMENT_SIZES, serveSegments } from '../../search/indexer.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
+import { SEGMENT_SIZES, serveSegments } from '#search/indexer'
+import { createPool } from '#shared/postgres/pool'
 
 /**
  * The thread of indexers that flush and merge some articles by themselves, as they do thousands.

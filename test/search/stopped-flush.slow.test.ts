@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { writeImport } from '../faults/site/site-article.ts'
-import { runScript } from '../script.ts'
+import { createTestDatabase } from '#test/database'
+import { writeImport } from '#test/faults/site/site-article'
+import { runScript } from '#test/script'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { openArchive } from '../../search/archive/archive.ts'
-import type { ArchiveSettings } from '../../search/archive/client.ts'
-import { openArchiveWriter } from '../../search/archive/writer.ts'
-import { openIndex, type SearchIndex, type Standbys } from '../../search/index.ts'
-import { makeSegments, type SegmentSizes } from '../../search/indexer.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { openArchive } from '#search/archive/archive'
+import type { ArchiveSettings } from '#search/archive/client'
+import { openArchiveWriter } from '#search/archive/writer'
+import { openIndex, type SearchIndex, type Standbys } from '#search/index'
+import { makeSegments, type SegmentSizes } from '#search/indexer'
+import type { Pool, Queryable } from '#shared/postgres/pool'
 
 /*
  * The stored parts of the index that tests run on: segments, and with TEST_OPENSEARCH_URL

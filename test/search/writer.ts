@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { openIndexer } from '../../search/indexer.ts'
-import { openImporter } from '../../search/indexing/import.ts'
-import { openArticleWriter } from '../../search/indexing/writer.ts'
-import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_THREAD } from '../../shared/postgres/segment-thread.ts'
-import { PATIENT } from '../database.ts'
-import { createRandom } from '../faults/random.ts'
+import { openIndexer } from '#search/indexer'
+import { openImporter } from '#search/indexing/import'
+import { openArticleWriter } from '#search/indexing/writer'
+import { createPool } from '#shared/postgres/pool'
+import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
+import { PATIENT } from '#test/database'
+import { createRandom } from '#test/faults/random'
 import { randomArticles } from './random-articles.ts'
 
 /*

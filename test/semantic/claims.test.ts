@@ -1,6 +1,6 @@
 import t from 'tap'
-import { claimDue } from '../../services/embedder/due-dispatcher.ts'
-import { createTestPool } from '../database.ts'
+import { claimDue } from '#services/embedder/due-dispatcher'
+import { createTestPool } from '#test/database'
 
 const { pool } = await createTestPool(t)
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { sampleArticles } from '../sample.ts'
-import { startTestServers } from '../servers.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { sampleArticles } from '#test/sample'
+import { startTestServers } from '#test/servers'
 import { createWorld, query } from './world.ts'
 
 t.test(

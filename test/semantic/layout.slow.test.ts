@@ -1,6 +1,6 @@
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { createFleet, until } from '../fleet.ts'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { createFleet, until } from '#test/fleet'
 import { createWorld, served } from './world.ts'
 
 t.test('a collection is made with the shards of the settings, and keeps them', async t => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { SemanticUnavailable } from '#services/api/semantic/query'
 import { createWorld, query, type World } from './world.ts'
 
 const world = await createWorld(t)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { NewArticle } from '../../search/types.ts'
-import { createKey, type Plan } from '../../shared/plans/keys.ts'
-import { ask } from '../contract/api.ts'
+import type { NewArticle } from '#search/types'
+import { createKey, type Plan } from '#shared/plans/keys'
+import { ask } from '#test/contract/api'
 import { createWorld } from './world.ts'
 
 const WORDS = ['water', 'brug', 'trein', 'koning', 'melk', 'fiets']

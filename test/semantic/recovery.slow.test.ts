@@ -1,10 +1,10 @@
 import t from 'tap'
-import { COUNTRIES } from '../../shared/articles/article.ts'
-import { readColumn } from '../../shared/postgres/pool.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { until } from '../fleet.ts'
-import { openDoor } from '../standbys/door.ts'
-import { startTestCluster } from '../standbys/servers.ts'
+import { COUNTRIES } from '#shared/articles/article'
+import { readColumn } from '#shared/postgres/pool'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { until } from '#test/fleet'
+import { openDoor } from '#test/standbys/door'
+import { startTestCluster } from '#test/standbys/servers'
 import { createWorld, query, served } from './world.ts'
 
 t.test('a vector store that lost everything is filled again from Postgres', async t => {

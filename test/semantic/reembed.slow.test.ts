@@ -1,8 +1,8 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { until } from '../fleet.ts'
-import { startScript } from '../script.ts'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { until } from '#test/fleet'
+import { startScript } from '#test/script'
 import { createWorld, query, type World } from './world.ts'
 
 const reembed = (world: World, ...args: string[]) => startScript('reembed', args, world.env)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runScript } from '../script.ts'
+import { runScript } from '#test/script'
 import { createWorld } from './world.ts'
 
 t.test('reindex --vectors has the vectors of a part made anew, by the embedders', async t => {

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { createClient } from '../../clients/typescript/src/index.ts'
-import { RELATED_SCHEMA } from '../../services/api/explore/article-by-id.ts'
-import { createKey, type Plan } from '../../shared/plans/keys.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { ask, sent } from '../contract/api.ts'
-import { freePort } from '../fleet.ts'
+import { createClient } from '#clients/typescript/src/index'
+import { RELATED_SCHEMA } from '#services/api/explore/article-by-id'
+import { createKey, type Plan } from '#shared/plans/keys'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { ask, sent } from '#test/contract/api'
+import { freePort } from '#test/fleet'
 import { createWorld, served } from './world.ts'
 
 const HOUR = 3_600_000

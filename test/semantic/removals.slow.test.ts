@@ -1,10 +1,10 @@
 import t from 'tap'
-import { readSet } from '../../services/api/semantic/candidate-sets.ts'
-import type { SemanticPosition } from '../../services/api/semantic/query.ts'
-import { readColumn } from '../../shared/postgres/pool.ts'
-import { removeArticles } from '../../shared/removals/remove.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { runScript } from '../script.ts'
+import { readSet } from '#services/api/semantic/candidate-sets'
+import type { SemanticPosition } from '#services/api/semantic/query'
+import { readColumn } from '#shared/postgres/pool'
+import { removeArticles } from '#shared/removals/remove'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { runScript } from '#test/script'
 import { createWorld, query, served } from './world.ts'
 
 const world = await createWorld(t)

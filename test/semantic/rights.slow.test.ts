@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import { startFleet, until } from '../fleet.ts'
-import { runScript } from '../script.ts'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { startFleet, until } from '#test/fleet'
+import { runScript } from '#test/script'
 import { createWorld, served } from './world.ts'
 
 const world = await createWorld(t, { RIGHTS_TDM: 'index-only' })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createPermits } from '../../services/api/access/permits.ts'
-import { NO_PERMITS, SemanticUnavailable } from '../../services/api/semantic/query.ts'
-import { openLinkTo } from '../fleet/links/link.ts'
-import { until } from '../fleet.ts'
+import { createPermits } from '#services/api/access/permits'
+import { NO_PERMITS, SemanticUnavailable } from '#services/api/semantic/query'
+import { until } from '#test/fleet'
+import { openLinkTo } from '#test/fleet/links/link'
 import { createWorld, query } from './world.ts'
 
 t.test('a search without the model or the vector store (decision 29)', async t => {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { verifyAll } from '../../scripts/verify/checks.ts'
-import { createReport } from '../../scripts/verify/report.ts'
-import { openVectorStore } from '../../shared/vectors/qdrant-store.ts'
-import type { ArticleVector } from '../../shared/vectors/store.ts'
-import { until } from '../fleet.ts'
+import { verifyAll } from '#scripts/verify/checks'
+import { createReport } from '#scripts/verify/report'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import type { ArticleVector } from '#shared/vectors/store'
+import { until } from '#test/fleet'
 import { createWorld, served } from './world.ts'
 
 const signal = new AbortController().signal

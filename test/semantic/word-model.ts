@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { listen } from '../fleet.ts'
+import { listen } from '#test/fleet'
 
 /** The endpoint's behaviour. Tests change it while it runs. */
 export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'

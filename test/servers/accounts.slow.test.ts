@@ -12,10 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { isFree } from '../../infra/embedded/data-directory.ts'
-import { migrate } from '../../infra/migrations/migrate.ts'
-import { ACCOUNTS } from '../../shared/process/privileges.ts'
-import { createFleet, heard, until } from '../fleet.ts'
+import { isFree } from '#infra/embedded/data-directory'
+import { migrate } from '#infra/migrations/migrate'
+import { ACCOUNTS } from '#shared/process/privileges'
+import { createFleet, heard, until } from '#test/fleet'
 import { CHECKOUT, descendants, rootOnly, runServers, temporaryFolder } from './running.ts'
 
 const folder = temporaryFolder(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ask } from '../database.ts'
-import { until } from '../fleet.ts'
-import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
+import { ask } from '#test/database'
+import { until } from '#test/fleet'
+import { INSPECTOR_ON_ANY_PORT, spin } from '#test/spin'
 import { descendants, runServers, temporaryFolder, untilGone } from './running.ts'
 
 /** How a server is known in a list of processes. */

@@ -4,9 +4,9 @@ import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { ask } from '../database.ts'
-import { heard, until } from '../fleet.ts'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { ask } from '#test/database'
+import { heard, until } from '#test/fleet'
 import { CHECKOUT, descendants, rootOnly, runServers, SERVERS, temporaryFolder } from './running.ts'
 
 const NOBODY = 65_534

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { pythonOf } from '../../infra/embedded/environment.ts'
-import { embeddingsUrl, MODEL_ENVIRONMENT } from '../../infra/embedded/servers.ts'
-import { freePort, heard, until } from '../fleet.ts'
-import { startTestServers } from '../servers.ts'
+import { pythonOf } from '#infra/embedded/environment'
+import { embeddingsUrl, MODEL_ENVIRONMENT } from '#infra/embedded/servers'
+import { freePort, heard, until } from '#test/fleet'
+import { startTestServers } from '#test/servers'
 
 const TEXTS = [
   'De trein van Brussel naar Luxemburg vertrekt elk uur van spoor zeven en doet er drie uur over.',

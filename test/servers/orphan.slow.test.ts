@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createTestDatabase } from '../database.ts'
-import { freePort, until } from '../fleet.ts'
+import { createTestDatabase } from '#test/database'
+import { freePort, until } from '#test/fleet'
 import { CHECKOUT, descendants, temporaryFolder, untilGone } from './running.ts'
 
 const { DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, ...ENV } = process.env

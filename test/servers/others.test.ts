@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { writeWhole } from '../../infra/embedded/files.ts'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { writeWhole } from '#infra/embedded/files'
 import { temporaryFolder } from './running.ts'
 
 const OPEN = fileURLToPath(new URL('../../infra/embedded/data-directory.ts', import.meta.url))

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import t from 'tap'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { startServers } from '../../infra/embedded/servers.ts'
-import { migrate } from '../../infra/migrations/migrate.ts'
-import { ask } from '../database.ts'
-import { superuserUrl } from '../servers.ts'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { startServers } from '#infra/embedded/servers'
+import { migrate } from '#infra/migrations/migrate'
+import { ask } from '#test/database'
+import { superuserUrl } from '#test/servers'
 import { temporaryFolder } from './running.ts'
 
 t.test('the account of the services owns the database and is no superuser', async t => {

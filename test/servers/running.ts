@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
-import { heard, until } from '../fleet.ts'
+import { heard, until } from '#test/fleet'
 
 export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
 export const SERVERS: string = join(CHECKOUT, 'scripts', 'servers.ts')

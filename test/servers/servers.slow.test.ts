@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { ask } from '../database.ts'
-import { until } from '../fleet.ts'
+import { ask } from '#test/database'
+import { until } from '#test/fleet'
 import { descendants, runServers, stillRunning, temporaryFolder, untilGone } from './running.ts'
 
 const dataDir = temporaryFolder(t)

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { listen } from '../fleet.ts'
+import { listen } from '#test/fleet'
 
 /*
  * A door before Postgres: a proxy that reads the messages of the wire protocol, and so can stop

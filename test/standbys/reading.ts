@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
-import type { Standbys } from '../../search/types.ts'
-import { followHistory } from '../../services/api/standbys/history.ts'
-import { openStandbys } from '../../services/api/standbys/servers.ts'
-import { createLogger } from '../../shared/log/logger.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { PATIENT } from '../database.ts'
+import type { Standbys } from '#search/types'
+import { followHistory } from '#services/api/standbys/history'
+import { openStandbys } from '#services/api/standbys/servers'
+import { createLogger } from '#shared/log/logger'
+import { createPool, type Pool } from '#shared/postgres/pool'
+import { PATIENT } from '#test/database'
 
 /**
  * Addresses of a test's database on the standbys that the test run reads from. TEST_READ_URL names

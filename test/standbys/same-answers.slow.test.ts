@@ -1,5 +1,5 @@
 import t from 'tap'
-import { failureOf } from '../script.ts'
+import { failureOf } from '#test/script'
 import { startTestCluster } from './servers.ts'
 
 /** Tests as they stand. `writing` asks all kinds of questions, of a naive oracle too. */

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { run } from '../script.ts'
-import { CHECKOUT, temporaryFolder } from '../servers/running.ts'
+import { run } from '#test/script'
+import { CHECKOUT, temporaryFolder } from '#test/servers/running'
 
 const RUNTIME = `node-${process.platform}-${process.arch}`
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { heard } from '../fleet.ts'
+import { heard } from '#test/fleet'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 

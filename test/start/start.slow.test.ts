@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { freePort, until } from '../fleet.ts'
-import { run } from '../script.ts'
-import { descendants, stillRunning, temporaryFolder, untilGone } from '../servers/running.ts'
+import { freePort, until } from '#test/fleet'
+import { run } from '#test/script'
+import { descendants, stillRunning, temporaryFolder, untilGone } from '#test/servers/running'
 import { start } from './running.ts'
 
 const curls = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import t from 'tap'
-import { filesOf, read } from '../docs/checkout.ts'
+import { filesOf, read } from '#test/docs/checkout'
 import { cyclesOf, readImports } from './imports.ts'
 
 const { files, imports } = readImports()

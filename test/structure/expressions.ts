@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { type Token, tokenizer } from 'acorn'
 import { transformSync } from 'esbuild'
 import { check } from 'recheck'
-import { filesOf, read } from '../docs/checkout.ts'
+import { filesOf, read } from '#test/docs/checkout'
 
 /*
  * The regular expressions of the product, and whether an input exists on which one of them needs

@@ -16,7 +16,7 @@ export interface Import {
 }
 
 const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b([^'"`]*?)\bfrom\s+'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)|(?:^|\n)import '(\.[^']+)'/g
+  /(?:^|\n)\s*(?:import|export)\b([^'"`]*?)\bfrom\s+'([.#][^']+)'|\bimport\(\s*'([.#][^']+)'\s*\)|(?:^|\n)import '([.#][^']+)'/g
 
 /** All imports among the project's own source files, paths from the root. */
 export function readImports(): { files: string[]; imports: Import[] } {
@@ -29,13 +29,19 @@ export function readImports(): { files: string[]; imports: Import[] } {
     [...readFileSync(join(ROOT, from), 'utf8').matchAll(IMPORT)].map(
       ([, names = '', source, dynamic, bare]): Import => ({
         from,
-        to: join(dirname(from), source ?? dynamic ?? bare ?? ''),
+        to: pathOf(from, source ?? dynamic ?? bare ?? ''),
         typeOnly: /^\s*type\b/.test(names),
         names: source === undefined ? null : namesIn(names),
       }),
     ),
   )
   return { files, imports }
+}
+
+/** The path that a name leads to: beside the file, or from the root (`imports` of package.json). */
+function pathOf(from: string, name: string): string {
+  if (!name.startsWith('#')) return join(dirname(from), name)
+  return /\.(css|json|tsx)$/.test(name) ? name.slice(1) : `${name.slice(1)}.ts`
 }
 
 /** The names of `{ a, type B as C }`; null: `* as all`. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { read } from '../docs/checkout.ts'
+import { read } from '#test/docs/checkout'
 import { readImports } from './imports.ts'
 
 /*

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { bundlePages } from '../../services/api/site/web.ts'
-import { startTestApi } from '../contract/api.ts'
+import { bundlePages } from '#services/api/site/web'
+import { startTestApi } from '#test/contract/api'
 
 const KEY = 'a-key-for-operators-of-tests'
 const api = await startTestApi(t, { OPERATOR_KEY: KEY })

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { NEW_SEARCH } from '../../web/explorer/search/search.ts'
-import { codeOf } from '../../web/explorer/take/code.ts'
-import { ask, sent, startTestApi } from '../contract/api.ts'
-import { run } from '../script.ts'
+import { ask, sent, startTestApi } from '#test/contract/api'
+import { run } from '#test/script'
+import { NEW_SEARCH } from '#web/explorer/search/search'
+import { codeOf } from '#web/explorer/take/code'
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openCopyGroups } from '../../shared/copies/pass.ts'
-import { createKey } from '../../shared/plans/keys.ts'
-import { PLAN } from '../contract/api.ts'
-import { createWorld } from '../semantic/world.ts'
+import { openCopyGroups } from '#shared/copies/pass'
+import { createKey } from '#shared/plans/keys'
+import { PLAN } from '#test/contract/api'
+import { createWorld } from '#test/semantic/world'
 import { axe, browserPath, launch, open, overhang } from './browser.ts'
 
 if (browserPath === undefined) {

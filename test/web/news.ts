@@ -1,5 +1,5 @@
-import type { NewArticle } from '../../search/types.ts'
-import { sampleArticles } from '../sample.ts'
+import type { NewArticle } from '#search/types'
+import { sampleArticles } from '#test/sample'
 
 /** The news of the sample outlets as articles of the index. */
 export const sampleNews = (): (Partial<NewArticle> & { title: string })[] =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import { letter } from '../../services/notifier/letter.ts'
-import type { Section, ToldArticle } from '../../services/notifier/message.ts'
+import { letter } from '#services/notifier/letter'
+import type { Section, ToldArticle } from '#services/notifier/message'
 import { browserPath } from './browser.ts'
 
 /*

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { startTestApi } from '../contract/api.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { startTestApi } from '#test/contract/api'
 import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
 

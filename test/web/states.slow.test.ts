@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { revokeKey } from '../../shared/plans/keys.ts'
-import { startTestApi } from '../contract/api.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { revokeKey } from '#shared/plans/keys'
+import { startTestApi } from '#test/contract/api'
 import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
 

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import type { Related } from '../../clients/typescript/src/index.ts'
-import { ask, hasList, isRecord, type Outcome, safeAddress } from '../parts/request.ts'
-import { Table } from '../parts/table.tsx'
-import { rest, whenSeen } from '../parts/time.ts'
-import { useSpeech } from '../words/index.ts'
+import type { Related } from '#clients/typescript/src/index'
+import { ask, hasList, isRecord, type Outcome, safeAddress } from '#web/parts/request'
+import { Table } from '#web/parts/table.tsx'
+import { rest, whenSeen } from '#web/parts/time'
+import { useSpeech } from '#web/words/index'
 import type { Article, Told } from './search/use-results.ts'
 
 /**

@@ -1,10 +1,10 @@
-import '../parts/base.css'
+import '#web/parts/base.css'
 import './explorer.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { Language } from '../../shared/articles/article.ts'
-import { Button, Footer, Header, KeyTaker, useLater } from '../parts/controls.tsx'
-import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
+import type { Language } from '#shared/articles/article'
+import { Button, Footer, Header, KeyTaker, useLater } from '#web/parts/controls.tsx'
+import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '#web/parts/request'
 import {
   loadSpeech,
   preferredLanguage,
@@ -12,7 +12,7 @@ import {
   type Speech,
   SpeechContext,
   useSpeech,
-} from '../words/index.ts'
+} from '#web/words/index'
 import { ArticlePage } from './article.tsx'
 import { type First, idOfPage, tryKey } from './search/use-results.ts'
 import { SearchPage } from './search-page.tsx'

@@ -1,8 +1,8 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { operatorsMeant, sentencesOf } from '../../search/browser.ts'
-import { LIMITS } from '../../services/api/contract/limits.ts'
-import type { SearchMode } from '../../services/api/contract/parameters.ts'
+import { operatorsMeant, sentencesOf } from '#search/browser'
+import { LIMITS } from '#services/api/contract/limits'
+import type { SearchMode } from '#services/api/contract/parameters'
 import {
   Button,
   focusIfLost,
@@ -11,9 +11,9 @@ import {
   Unfolding,
   useLater,
   useStateOf,
-} from '../parts/controls.tsx'
-import type { Failure } from '../parts/request.ts'
-import { useSpeech } from '../words/index.ts'
+} from '#web/parts/controls.tsx'
+import type { Failure } from '#web/parts/request'
+import { useSpeech } from '#web/words/index'
 import { CountFailure, useMeaning } from './insights/counts.tsx'
 import { ResultList } from './list.tsx'
 import { ActiveFilters, Filters } from './search/filters.tsx'

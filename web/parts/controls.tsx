@@ -1,7 +1,7 @@
 import { type ComponentChildren, type ComponentProps, createContext, type VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { LANGUAGES, type Language, OWN_NAMES } from '../../shared/articles/article.ts'
-import { useSpeech } from '../words/index.ts'
+import { LANGUAGES, type Language, OWN_NAMES } from '#shared/articles/article'
+import { useSpeech } from '#web/words/index'
 import type { Failure, Outcome } from './request.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Speech, useSpeech } from '../words/index.ts'
+import { type Speech, useSpeech } from '#web/words/index'
 import { Button } from './controls.tsx'
 import type { Failure } from './request.ts'
 

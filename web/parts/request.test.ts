@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { TooFrequent } from '../../search/index.ts'
-import { LANGUAGES } from '../../shared/articles/article.ts'
-import { sentenceOf } from '../parts/request.ts'
-import FORMS from '../words/forms.json' with { type: 'json' }
-import { loadSpeech } from '../words/index.ts'
+import { TooFrequent } from '#search/index'
+import { LANGUAGES } from '#shared/articles/article'
+import { sentenceOf } from '#web/parts/request'
+import FORMS from '#web/words/forms.json' with { type: 'json' }
+import { loadSpeech } from '#web/words/index'
 import { ago, beginOf, dayOf, daysBefore, endOf, rest } from './time.ts'
 
 t.test('a failed request is said in words: those of the API where it has some', async t => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useSpeech } from '../words/index.ts'
+import { useSpeech } from '#web/words/index'
 
 interface TableProps {
   caption?: string

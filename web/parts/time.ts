@@ -1,4 +1,4 @@
-import type { Speech } from '../words/index.ts'
+import type { Speech } from '#web/words/index'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

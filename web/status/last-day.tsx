@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import uPlot from 'uplot'
-import type { Lag, LagHour } from '../../shared/figures.ts'
-import { number, plural, span } from '../../status/words.ts'
-import { axesOf, type Look, useChart, WHOLE_STEPS } from '../parts/chart.ts'
-import { Figures } from '../parts/table.tsx'
+import type { Lag, LagHour } from '#shared/figures'
+import { number, plural, span } from '#status/words'
+import { axesOf, type Look, useChart, WHOLE_STEPS } from '#web/parts/chart'
+import { Figures } from '#web/parts/table.tsx'
 
 /** Articles and lags by hour, drawn and as a table. */
 export function LastDay({ hours }: { hours: LagHour[] | null }): VNode {

@@ -1,5 +1,5 @@
 import 'uplot/dist/uPlot.min.css'
-import '../parts/base.css'
+import '#web/parts/base.css'
 import './status.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
@@ -13,13 +13,13 @@ import {
   type Quarantined,
   type QueueCounts,
   type RunningFleet,
-} from '../../shared/figures.ts'
-import { ago, number, plural, span } from '../../status/words.ts'
-import { Bar, Footer, useNow, useWork } from '../parts/controls.tsx'
-import { ask, type Failure, isRecord, sentenceOf } from '../parts/request.ts'
-import { Table } from '../parts/table.tsx'
-import { rest, whenSeen } from '../parts/time.ts'
-import { loadSpeech, SpeechContext } from '../words/index.ts'
+} from '#shared/figures'
+import { ago, number, plural, span } from '#status/words'
+import { Bar, Footer, useNow, useWork } from '#web/parts/controls.tsx'
+import { ask, type Failure, isRecord, sentenceOf } from '#web/parts/request'
+import { Table } from '#web/parts/table.tsx'
+import { rest, whenSeen } from '#web/parts/time'
+import { loadSpeech, SpeechContext } from '#web/words/index'
 import { LastDay } from './last-day.tsx'
 import { MachineSection, Outlets } from './outlets.tsx'
 

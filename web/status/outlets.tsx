@@ -1,6 +1,6 @@
 import { Fragment, type VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Figures, Machines, OutletHealth } from '../../shared/figures.ts'
+import type { Figures, Machines, OutletHealth } from '#shared/figures'
 import {
   ago,
   daysInWords,
@@ -11,9 +11,9 @@ import {
   sourcesOf,
   span,
   troublesOf,
-} from '../../status/words.ts'
-import { Table } from '../parts/table.tsx'
-import { useSpeech } from '../words/index.ts'
+} from '#status/words'
+import { Table } from '#web/parts/table.tsx'
+import { useSpeech } from '#web/words/index'
 
 const PAGE = 20
 const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const

@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { ExpressionProblem } from '../../search/browser.ts'
-import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import type { ExpressionProblem } from '#search/browser'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 import en from './en.json' with { type: 'json' }
 
 /**

@@ -1,14 +1,14 @@
-import { foldName, STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import { foldName, STOP_WORDS, stem } from '#search/analysis/index'
 import {
   type ArticleQuery,
   type Match,
   type Position,
   type SearchIndex,
   TOTAL_CAP,
-} from '../../../search/index.ts'
-import { articleObject } from '../../../services/api/articles/shown-article.ts'
-import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+} from '#search/index'
+import { articleObject } from '#services/api/articles/shown-article'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import type { Pool } from '#shared/postgres/pool'
 
 /**
  * An article as the peers get it. It has the same words as in Perscope, so that tokenizers make no

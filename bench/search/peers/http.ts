@@ -1,10 +1,10 @@
-import { withDatabase } from '../../../test/database.ts'
-import { benchKey, withApi } from '../../api.ts'
-import { type Figures, quantiles, rounded, say, sum } from '../../figures.ts'
-import { type Asking, createClient, type Load, load, timesOf } from '../../load.ts'
-import { memoryMb, processes } from '../../processes.ts'
-import type { SearchBench } from '../build.ts'
-import { shuffled } from '../generator.ts'
+import { benchKey, withApi } from '#bench/api'
+import { type Figures, quantiles, rounded, say, sum } from '#bench/figures'
+import { type Asking, createClient, type Load, load, timesOf } from '#bench/load'
+import { memoryMb, processes } from '#bench/processes'
+import type { SearchBench } from '#bench/search/build'
+import { shuffled } from '#bench/search/generator'
+import { withDatabase } from '#test/database'
 
 const CONNECTIONS = [1, 8, 64]
 /** Both are asked this often, in turn, so that they meet the same noise of the machine. */

@@ -1,4 +1,4 @@
-import type { Asking } from '../../load.ts'
+import type { Asking } from '#bench/load'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
 
 /** The engines that `--peers` can name. */

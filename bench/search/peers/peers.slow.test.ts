@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openDataDirectory } from '../../../infra/embedded/data-directory.ts'
-import { startServers } from '../../../infra/embedded/servers.ts'
-import { buildCorpus } from '../build.ts'
-import { queryClasses } from '../classes.ts'
+import { buildCorpus } from '#bench/search/build'
+import { queryClasses } from '#bench/search/classes'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { startServers } from '#infra/embedded/servers'
 import { comparePeers } from './main.ts'
 import { PEERS } from './peer.ts'
 

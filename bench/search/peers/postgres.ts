@@ -1,6 +1,6 @@
-import { COUNTRIES } from '../../../shared/articles/article.ts'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import { type Bench, inNewDatabase } from '../../servers.ts'
+import { type Bench, inNewDatabase } from '#bench/servers'
+import { COUNTRIES } from '#shared/articles/article'
+import { createPool, type Pool } from '#shared/postgres/pool'
 import type { PeerDocument, PeerQuestion } from './documents.ts'
 import { LIMIT_MS, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 

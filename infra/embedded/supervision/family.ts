@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readRecord } from '../files.ts'
+import { readRecord } from '#infra/embedded/files'
 import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.ts'
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))

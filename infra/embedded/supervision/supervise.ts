@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetch } from 'undici'
-import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
-import type { Owner } from '../accounts.ts'
-import { Problem } from '../files.ts'
+import type { Owner } from '#infra/embedded/accounts'
+import { Problem } from '#infra/embedded/files'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 

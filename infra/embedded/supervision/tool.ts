@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Owner } from '../accounts.ts'
+import type { Owner } from '#infra/embedded/accounts'
 import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 

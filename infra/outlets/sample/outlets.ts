@@ -5,8 +5,8 @@ import {
   LANGUAGES,
   type Language,
   TIME_ZONES,
-} from '../../../shared/articles/article.ts'
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+} from '#shared/articles/article'
+import type { Outlet } from '#shared/outlets/catalogue'
 import { keysOf, oneOf, parseText, type SampleText } from './texts.ts'
 
 /*

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { sampleArticles } from '../../../test/sample.ts'
+import { LANGUAGES } from '#shared/articles/article'
+import { sampleArticles } from '#test/sample'
 import { SAMPLE_OUTLETS } from './outlets.ts'
 
 const indexable = sampleArticles()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 
 /*
  * An article of a sample outlet: a headline, a block of lines `key: value`, and paragraphs, each

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import express from 'express'
 import t from 'tap'
-import { listen } from '../../../test/fleet.ts'
+import { listen } from '#test/fleet'
 import { leavesOf } from './access.ts'
 import { NoPermit } from './permits.ts'
 

@@ -2,16 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
 import { LRUCache } from 'lru-cache'
-import type { IndexState, Pace } from '../../../search/index.ts'
-import { noteWait } from '../../../shared/log/context.ts'
-import {
-  type CountedMinute,
-  countInMinute,
-  type QuotaMonth,
-} from '../../../shared/plans/counting.ts'
-import type { FoundKey } from '../../../shared/plans/keys.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { ApiError } from '../contract/errors.ts'
+import type { IndexState, Pace } from '#search/index'
+import { ApiError } from '#services/api/contract/errors'
+import { noteWait } from '#shared/log/context'
+import { type CountedMinute, countInMinute, type QuotaMonth } from '#shared/plans/counting'
+import type { FoundKey } from '#shared/plans/keys'
+import type { Queryable } from '#shared/postgres/pool'
 import type { Admissions } from './admissions.ts'
 import { COSTS, type Pay, tooDear } from './costs.ts'
 import { type AddressLock, lockAddress } from './lock.ts'

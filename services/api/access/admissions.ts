@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { INDEX_STATE, type IndexState } from '../../../search/index.ts'
+import { INDEX_STATE, type IndexState } from '#search/index'
 import {
   type CountedMinute,
   chargeQuota,
   countMinute,
   MONTH_OF_KEY,
   type QuotaMonth,
-} from '../../../shared/plans/counting.ts'
+} from '#shared/plans/counting'
 import {
   type FoundKey,
   foundKey,
@@ -16,8 +16,8 @@ import {
   makeSecret,
   PLAN_COLUMNS,
   type PlanRow,
-} from '../../../shared/plans/keys.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+} from '#shared/plans/keys'
+import type { Queryable } from '#shared/postgres/pool'
 import type { Permits } from './permits.ts'
 
 /*

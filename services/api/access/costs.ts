@@ -1,4 +1,4 @@
-import { ApiError } from '../contract/errors.ts'
+import { ApiError } from '#services/api/contract/errors'
 
 /*
  * What a request costs of its minute beyond one. A request of one costs the API a few milliseconds

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
-import type { Config } from '../../../shared/config/config.ts'
-import { type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
+import type { Config } from '#shared/config/config'
+import { type Queryable, readRow, readValue } from '#shared/postgres/pool'
 import { NoPermit, type Permits } from './permits.ts'
 
 const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'

@@ -1,4 +1,4 @@
-import type { Config } from '../../../shared/config/config.ts'
+import type { Config } from '#shared/config/config'
 import type { Shares } from './shares.ts'
 
 /** Permits by name: limits how much work of one name is under way at a time. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Pace, SHORT_TURN } from '../../../search/index.ts'
+import { type Pace, SHORT_TURN } from '#search/index'
 import type { Shares } from './shares.ts'
 
 /**

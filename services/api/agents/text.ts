@@ -1,4 +1,4 @@
-import type { ArticleObject, StatedArticle } from '../contract/resources.ts'
+import type { ArticleObject, StatedArticle } from '#services/api/contract/resources'
 
 /**
  * Stands in every result and every description, because a headline may hold orders to the model.

@@ -1,23 +1,31 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js'
 import type { Response } from 'express'
-import { inFull, operatorsMeant } from '../../../search/index.ts'
-import { isRecord } from '../../../shared/encoding/is-record.ts'
-import { counted } from '../../../shared/log/printable.ts'
-import type { DaySum } from '../../../shared/outlets/days.ts'
-import type { Asking } from '../articles/find.ts'
-import { ApiError } from '../contract/errors.ts'
-import { EXPLORE_PARAMETERS, type Parameter, parameterSchema } from '../contract/parameters.ts'
-import { createProblems } from '../contract/query-string.ts'
-import { type ArticlesRequest, readSearch } from '../contract/request.ts'
-import { type ArticleObject, type PageEnvelope, STATED_PAGE_SCHEMA } from '../contract/resources.ts'
-import { RELATED_PARAMETERS, RELATED_SCHEMA } from '../explore/article-by-id.ts'
-import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from '../explore/completeness.ts'
-import { COPIES_PARAMETERS, COPIES_SCHEMA } from '../explore/copies.ts'
-import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '../explore/counts.ts'
-import { LIMITS_SCHEMA } from '../explore/limits.ts'
-import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from '../explore/removals.ts'
-import { WORDS_PARAMETERS, WORDS_SCHEMA } from '../explore/words.ts'
-import type { Answer, Content } from '../http/answer.ts'
+import { inFull, operatorsMeant } from '#search/index'
+import type { Asking } from '#services/api/articles/find'
+import { ApiError } from '#services/api/contract/errors'
+import {
+  EXPLORE_PARAMETERS,
+  type Parameter,
+  parameterSchema,
+} from '#services/api/contract/parameters'
+import { createProblems } from '#services/api/contract/query-string'
+import { type ArticlesRequest, readSearch } from '#services/api/contract/request'
+import {
+  type ArticleObject,
+  type PageEnvelope,
+  STATED_PAGE_SCHEMA,
+} from '#services/api/contract/resources'
+import { RELATED_PARAMETERS, RELATED_SCHEMA } from '#services/api/explore/article-by-id'
+import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from '#services/api/explore/completeness'
+import { COPIES_PARAMETERS, COPIES_SCHEMA } from '#services/api/explore/copies'
+import { COUNTS_PARAMETERS, COUNTS_SCHEMA } from '#services/api/explore/counts'
+import { LIMITS_SCHEMA } from '#services/api/explore/limits'
+import { REMOVALS_PARAMETERS, REMOVALS_SCHEMA } from '#services/api/explore/removals'
+import { WORDS_PARAMETERS, WORDS_SCHEMA } from '#services/api/explore/words'
+import type { Answer, Content } from '#services/api/http/answer'
+import { isRecord } from '#shared/encoding/is-record'
+import { counted } from '#shared/log/printable'
+import type { DaySum } from '#shared/outlets/days'
 import { answerText, DATA_NOTE, linesText, pageText } from './text.ts'
 import words from './words.json' with { type: 'json' }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { LISTED_ROW, type ListedRow } from '../../../test/contract/rows.ts'
-import { type Answer, jsonAnswer } from '../http/answer.ts'
+import { type Answer, jsonAnswer } from '#services/api/http/answer'
+import { LISTED_ROW, type ListedRow } from '#test/contract/rows'
 import { type Asked, createStandingAnswers, pageBody } from './articles.ts'
 import { articleObject, digestOf, type Listed, SHOWN_ARTICLES } from './shown-article.ts'
 

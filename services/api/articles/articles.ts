@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache'
-import { type IndexState, operatorsMeant } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { historyStart } from '../../../shared/plans/reach.ts'
+import { type IndexState, operatorsMeant } from '#search/index'
 import {
   bindingOf,
   type Cursor,
   type CursorSecret,
   readCursor,
   writeCursor,
-} from '../contract/cursor.ts'
-import { invalid } from '../contract/errors.ts'
-import type { ArticlesRequest, ReadRequest } from '../contract/request.ts'
-import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
+} from '#services/api/contract/cursor'
+import { invalid } from '#services/api/contract/errors'
+import type { ArticlesRequest, ReadRequest } from '#services/api/contract/request'
+import { type Answer, etagOf, matchesEtag } from '#services/api/http/answer'
+import type { Plan } from '#shared/plans/keys'
+import { historyStart } from '#shared/plans/reach'
 import { type Asking, type Found, findArticles, plannedOf } from './find.ts'
 import { digestOf, type Listed } from './shown-article.ts'
 

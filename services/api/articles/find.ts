@@ -6,25 +6,25 @@ import {
   type IndexState,
   type SearchIndex,
   TooFrequent,
-} from '../../../search/index.ts'
-import type { Country } from '../../../shared/articles/article.ts'
-import { isSetName } from '../../../shared/desk/outlet-sets.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { historyStart } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { WithPermit } from '../access/access.ts'
-import { COSTS, type Pay } from '../access/costs.ts'
-import type { Cursor } from '../contract/cursor.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { ceilMs, nextMidnight } from '../contract/instants.ts'
-import { RETRY_UNAVAILABLE } from '../contract/parameters.ts'
-import { type ArticlesRequest, checkPlan } from '../contract/request.ts'
+} from '#search/index'
+import type { WithPermit } from '#services/api/access/access'
+import { COSTS, type Pay } from '#services/api/access/costs'
+import type { Cursor } from '#services/api/contract/cursor'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { ceilMs, nextMidnight } from '#services/api/contract/instants'
+import { RETRY_UNAVAILABLE } from '#services/api/contract/parameters'
+import { type ArticlesRequest, checkPlan } from '#services/api/contract/request'
 import {
   type SearchPermits,
   type SemanticSearch,
   SemanticUnavailable,
   SetExpired,
-} from '../semantic/query.ts'
+} from '#services/api/semantic/query'
+import type { Country } from '#shared/articles/article'
+import { isSetName } from '#shared/desk/outlet-sets'
+import type { Plan } from '#shared/plans/keys'
+import { historyStart } from '#shared/plans/reach'
+import type { Pool } from '#shared/postgres/pool'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { ArticleForm, KeptArticle, Stated } from '../../../search/index.ts'
-import { articleObject } from '../../../shared/articles/article.ts'
+import type { ArticleForm, KeptArticle, Stated } from '#search/index'
+import { articleObject } from '#shared/articles/article'
 
-export { articleObject } from '../../../shared/articles/article.ts'
+export { articleObject } from '#shared/articles/article'
 
 /** Bytes that are made once and joined into many answers. */
 export interface Piece {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import t from 'tap'
-import { openIndexOf } from '../../../search/index.ts'
-import { createTestPool } from '../../../test/database.ts'
-import { newArticle, openTestWriter } from '../../../test/search/short-articles.ts'
-import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
+import { openIndexOf } from '#search/index'
+import { SHOWN_ARTICLES } from '#services/api/articles/shown-article'
+import { createTestPool } from '#test/database'
+import { newArticle, openTestWriter } from '#test/search/short-articles'
 import { citationDigest, collectCited } from './citation.ts'
 
 const { pool } = await createTestPool(t)

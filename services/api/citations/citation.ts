@@ -1,13 +1,13 @@
 import { createHash, hash } from 'node:crypto'
-import { eachIn, type Pace } from '../../../search/index.ts'
-import type { CitedNumber } from '../../../shared/desk/citations.ts'
-import { type Said, saidHash } from '../../../shared/desk/cited-removals.ts'
-import type { Reach } from '../../../shared/plans/reach.ts'
-import type { WithPermit } from '../access/access.ts'
-import type { Listed, ShownArticle } from '../articles/shown-article.ts'
-import { LIMITS } from '../contract/parameters.ts'
-import { type ArticlesRequest, searchOf } from '../contract/request.ts'
-import type { ArticleObject } from '../contract/resources.ts'
+import { eachIn, type Pace } from '#search/index'
+import type { WithPermit } from '#services/api/access/access'
+import type { Listed, ShownArticle } from '#services/api/articles/shown-article'
+import { LIMITS } from '#services/api/contract/parameters'
+import { type ArticlesRequest, searchOf } from '#services/api/contract/request'
+import type { ArticleObject } from '#services/api/contract/resources'
+import type { CitedNumber } from '#shared/desk/citations'
+import { type Said, saidHash } from '#shared/desk/cited-removals'
+import type { Reach } from '#shared/plans/reach'
 
 /*
  * The exact bytes of a citation (docs/citations.md). They depend on no key, no `seq` and no plan of

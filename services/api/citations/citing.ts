@@ -1,5 +1,24 @@
 import type { RequestHandler } from 'express'
-import { WORD_RULES } from '../../../search/analysis/index.ts'
+import { WORD_RULES } from '#search/analysis/index'
+import { accessOf, checkQuota, refuseStranger } from '#services/api/access/access'
+import { COSTS } from '#services/api/access/costs'
+import { lockAddress } from '#services/api/access/lock'
+import type { Permits } from '#services/api/access/permits'
+import {
+  countArticles,
+  findArticles,
+  type PlannedRequest,
+  paid,
+  plannedOf,
+  type Searches,
+} from '#services/api/articles/find'
+import type { Cursor } from '#services/api/contract/cursor'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { readSearch } from '#services/api/contract/request'
+import { needed, readDescribed } from '#services/api/desk/described'
+import { readPlace } from '#services/api/desk/place'
+import { sendOnce } from '#services/api/http/answer'
+import { readMembers, refuseParameters } from '#services/api/http/body'
 import {
   type Citation,
   CitedRemoved,
@@ -8,32 +27,13 @@ import {
   type NewCitation,
   removedOn,
   TooManyCitations,
-} from '../../../shared/desk/citations.ts'
-import { removedSentence } from '../../../shared/desk/cited-removals.ts'
-import { withSets } from '../../../shared/desk/outlet-sets.ts'
-import { biasVersion } from '../../../shared/embeddings/bias.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Reach } from '../../../shared/plans/reach.ts'
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
-import { accessOf, checkQuota, refuseStranger } from '../access/access.ts'
-import { COSTS } from '../access/costs.ts'
-import { lockAddress } from '../access/lock.ts'
-import type { Permits } from '../access/permits.ts'
-import {
-  countArticles,
-  findArticles,
-  type PlannedRequest,
-  paid,
-  plannedOf,
-  type Searches,
-} from '../articles/find.ts'
-import type { Cursor } from '../contract/cursor.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { readSearch } from '../contract/request.ts'
-import { needed, readDescribed } from '../desk/described.ts'
-import { readPlace } from '../desk/place.ts'
-import { sendOnce } from '../http/answer.ts'
-import { readMembers, refuseParameters } from '../http/body.ts'
+} from '#shared/desk/citations'
+import { removedSentence } from '#shared/desk/cited-removals'
+import { withSets } from '#shared/desk/outlet-sets'
+import { biasVersion } from '#shared/embeddings/bias'
+import type { Plan } from '#shared/plans/keys'
+import type { Reach } from '#shared/plans/reach'
+import type { Pool, Queryable } from '#shared/postgres/pool'
 import {
   CITED_PAGE,
   citationDigest,

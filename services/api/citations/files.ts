@@ -1,21 +1,16 @@
 import { once } from 'node:events'
 import type { Request, Response } from 'express'
-import { eachIn } from '../../../search/index.ts'
-import { csvHead, csvLine, csvRecord } from '../../../shared/articles/csv.ts'
-import { type Citation, readCited } from '../../../shared/desk/citations.ts'
-import {
-  type BareLine,
-  readBareLines,
-  saidHash,
-  saidText,
-} from '../../../shared/desk/cited-removals.ts'
-import { COVERED, coveredBy, covers, type Reach } from '../../../shared/plans/reach.ts'
-import { countOf, type Queryable } from '../../../shared/postgres/pool.ts'
-import { accessOf } from '../access/access.ts'
-import { COSTS } from '../access/costs.ts'
-import type { Searches } from '../articles/find.ts'
-import type { ShownArticle } from '../articles/shown-article.ts'
-import type { ArticleObject } from '../contract/resources.ts'
+import { eachIn } from '#search/index'
+import { accessOf } from '#services/api/access/access'
+import { COSTS } from '#services/api/access/costs'
+import type { Searches } from '#services/api/articles/find'
+import type { ShownArticle } from '#services/api/articles/shown-article'
+import type { ArticleObject } from '#services/api/contract/resources'
+import { csvHead, csvLine, csvRecord } from '#shared/articles/csv'
+import { type Citation, readCited } from '#shared/desk/citations'
+import { type BareLine, readBareLines, saidHash, saidText } from '#shared/desk/cited-removals'
+import { COVERED, coveredBy, covers, type Reach } from '#shared/plans/reach'
+import { countOf, type Queryable } from '#shared/postgres/pool'
 import { headOf, objectOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
 import { addressOf, citationObject } from './page.ts'

@@ -1,4 +1,4 @@
-import type { ArticleObject } from '../contract/resources.ts'
+import type { ArticleObject } from '#services/api/contract/resources'
 
 /** The formats of a citation's files, by the end of the address. */
 export const FORMATS = ['json', 'csv', 'bib', 'ris'] as const

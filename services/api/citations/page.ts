@@ -1,6 +1,6 @@
-import type { Country } from '../../../shared/articles/article.ts'
-import { type Citation, removedOn } from '../../../shared/desk/citations.ts'
-import { counted } from '../../../shared/log/printable.ts'
+import type { Country } from '#shared/articles/article'
+import { type Citation, removedOn } from '#shared/desk/citations'
+import { counted } from '#shared/log/printable'
 import { bibtexOf, risOf, TYPES } from './formats.ts'
 
 /** The content of a citation's page, beside the program that shows it. */

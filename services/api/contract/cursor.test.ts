@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Plan } from '#shared/plans/keys'
 import { bindingFor, bindingOf, type Cursor, readCursor, signed, writeCursor } from './cursor.ts'
 import { readRequest, spellingsOf } from './request.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { Position } from '../../../search/index.ts'
-import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
-import type { SemanticPosition } from '../semantic/query.ts'
+import type { Position } from '#search/index'
+import type { SemanticPosition } from '#services/api/semantic/query'
+import type { HistoryStart, Plan } from '#shared/plans/keys'
 import { LIMITS } from './parameters.ts'
 import { type ArticlesRequest, type Spelling, type Spellings, spellingsOf } from './request.ts'
 

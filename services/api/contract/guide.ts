@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { listedStopWords } from '../../../search/analysis/index.ts'
-import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { listedStopWords } from '#search/analysis/index'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 import { ERROR_CODES, ERRORS } from './errors.ts'
 import { LIMITS } from './parameters.ts'
 import { HEADERS } from './resources.ts'

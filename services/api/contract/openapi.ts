@@ -1,5 +1,5 @@
-import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { isRecord } from '../../../shared/encoding/is-record.ts'
+import { COUNTRIES, LANGUAGES } from '#shared/articles/article'
+import { isRecord } from '#shared/encoding/is-record'
 import { ALL_ERRORS, type BesideErrorCode, ERROR_CODES, type ErrorCode } from './errors.ts'
 import { guide, PAGE_EXAMPLE } from './guide.ts'
 import {

@@ -1,4 +1,4 @@
-import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../../shared/articles/article.ts'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
 import { LIMITS } from './limits.ts'
 
 export { LIMITS } from './limits.ts'

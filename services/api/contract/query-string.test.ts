@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nearestName } from '../../../shared/encoding/near-miss.ts'
+import { nearestName } from '#shared/encoding/near-miss'
 import { ApiError } from './errors.ts'
 import { guide } from './guide.ts'
 import { EXPLORE_PARAMETERS } from './parameters.ts'

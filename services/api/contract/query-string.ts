@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { foldName } from '../../../search/analysis/index.ts'
-import { nearestName } from '../../../shared/encoding/near-miss.ts'
+import { foldName } from '#search/analysis/index'
+import { nearestName } from '#shared/encoding/near-miss'
 import { ApiError } from './errors.ts'
 import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
 import {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { historyStart } from '../../../shared/plans/reach.ts'
+import { historyStart } from '#shared/plans/reach'
 import { ApiError } from './errors.ts'
 import {
   type ArticlesRequest,

@@ -1,7 +1,7 @@
-import { hasLetterOrDigit } from '../../../search/analysis/index.ts'
-import { type Match, parseBoolean, parseExpression, parseKeyword } from '../../../search/index.ts'
-import type { Access, Country, Kind, Language } from '../../../shared/articles/article.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
+import { hasLetterOrDigit } from '#search/analysis/index'
+import { type Match, parseBoolean, parseExpression, parseKeyword } from '#search/index'
+import type { Access, Country, Kind, Language } from '#shared/articles/article'
+import type { Plan } from '#shared/plans/keys'
 import { ApiError } from './errors.ts'
 import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
 import {

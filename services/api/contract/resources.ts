@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
-import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '../../../shared/articles/article.ts'
+import { SNIPPET_LENGTH } from '#search/analysis/text'
+import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
 import { ERROR_CODES } from './errors.ts'
 import headers from './headers.json' with { type: 'json' }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/errors.ts'
-import { readRequest } from '../contract/request.ts'
+import { ApiError } from '#services/api/contract/errors'
+import { readRequest } from '#services/api/contract/request'
+import type { Plan } from '#shared/plans/keys'
 import { needed, readDescribed, SEARCH_LIMITS } from './described.ts'
 
 const PLAN: Plan = {

@@ -1,7 +1,7 @@
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { historyStart } from '../../../shared/plans/reach.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { checkPlan, readSearch, searchOf, titleOf } from '../contract/request.ts'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { checkPlan, readSearch, searchOf, titleOf } from '#services/api/contract/request'
+import type { Plan } from '#shared/plans/keys'
+import { historyStart } from '#shared/plans/reach'
 
 /** Limits of the texts that describe a kept search. */
 export const SEARCH_LIMITS = {

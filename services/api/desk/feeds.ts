@@ -1,3 +1,11 @@
+import { ApiError } from '#services/api/contract/errors'
+import {
+  type FeedFormat,
+  feedAddresses,
+  OPML_TYPE,
+  writeOpml,
+} from '#services/api/feeds/feed-address'
+import { readMembers } from '#services/api/http/body'
 import {
   createFeed,
   type FeedObject,
@@ -6,10 +14,7 @@ import {
   listFeeds,
   listFeedsWithTokens,
   revokeFeed,
-} from '../../../shared/desk/feeds.ts'
-import { ApiError } from '../contract/errors.ts'
-import { type FeedFormat, feedAddresses, OPML_TYPE, writeOpml } from '../feeds/feed-address.ts'
-import { readMembers } from '../http/body.ts'
+} from '#shared/desk/feeds'
 import { needed, readDescribed } from './described.ts'
 import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
 import { knownSets } from './outlet-sets.ts'

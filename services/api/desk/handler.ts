@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
-import type { Config } from '../../../shared/config/config.ts'
-import { TooManyFeeds, TooManySearches } from '../../../shared/desk/feeds.ts'
-import type { FoundKey } from '../../../shared/plans/keys.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Permits } from '../access/permits.ts'
-import type { Searches } from '../articles/find.ts'
-import type { CursorSecret } from '../contract/cursor.ts'
-import { ApiError } from '../contract/errors.ts'
-import type { FeedIdentity } from '../feeds/rss.ts'
+import type { Permits } from '#services/api/access/permits'
+import type { Searches } from '#services/api/articles/find'
+import type { CursorSecret } from '#services/api/contract/cursor'
+import { ApiError } from '#services/api/contract/errors'
+import type { FeedIdentity } from '#services/api/feeds/rss'
+import type { Config } from '#shared/config/config'
+import { TooManyFeeds, TooManySearches } from '#shared/desk/feeds'
+import type { FoundKey } from '#shared/plans/keys'
+import type { Pool } from '#shared/postgres/pool'
 
 type AlertSettings = Pick<Config, 'ALERT_HOSTS' | 'SMTP_URL' | 'SMTP_FROM'>
 

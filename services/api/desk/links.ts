@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 import { type Request, type RequestHandler, Router } from 'express'
+import { refuseStranger } from '#services/api/access/access'
+import { lockAddress } from '#services/api/access/lock'
+import type { Permits } from '#services/api/access/permits'
 import {
   ASKED_FOR,
   type AskedAbout,
@@ -7,15 +10,12 @@ import {
   askedBy,
   invitedName,
   invitedSearch,
-} from '../../../shared/desk/alerts/consent.ts'
-import { foreign, letterOf, STYLE_SOURCE } from '../../../shared/desk/alerts/look.ts'
-import { refuse, refusedByLink, takeBack, UNWANTED } from '../../../shared/desk/alerts/refusals.ts'
-import { type AlertSecrets, loadAlertSecrets } from '../../../shared/desk/alerts/secrets.ts'
-import { type AlertSpeech, alertSpeech } from '../../../shared/desk/alerts/words.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { refuseStranger } from '../access/access.ts'
-import { lockAddress } from '../access/lock.ts'
-import type { Permits } from '../access/permits.ts'
+} from '#shared/desk/alerts/consent'
+import { foreign, letterOf, STYLE_SOURCE } from '#shared/desk/alerts/look'
+import { refuse, refusedByLink, takeBack, UNWANTED } from '#shared/desk/alerts/refusals'
+import { type AlertSecrets, loadAlertSecrets } from '#shared/desk/alerts/secrets'
+import { type AlertSpeech, alertSpeech } from '#shared/desk/alerts/words'
+import type { Pool } from '#shared/postgres/pool'
 
 const CONFIRM = /^\/confirm\/([\w-]{75})$/
 /** Links of invitations of versions before migration 0040, which agreed to all alerts to come. */

@@ -1,18 +1,26 @@
 import { hash } from 'node:crypto'
-import { createNumberCollector, type Matched, TooFrequent } from '../../../search/index.ts'
-import { MAX_SEARCHES } from '../../../shared/desk/feeds.ts'
-import { allWithSets } from '../../../shared/desk/outlet-sets.ts'
-import { listSearches } from '../../../shared/desk/searches.ts'
-import { isRecord } from '../../../shared/encoding/is-record.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { checkQuota } from '../access/access.ts'
-import { COSTS } from '../access/costs.ts'
-import { type CursorSecret, opened, signed } from '../contract/cursor.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import type { Json } from '../contract/openapi.ts'
-import { COUNT, count, dataOf, objectOf, TEXT, text, timeOrNull } from '../contract/resources.ts'
-import { type OtherMember, readMembers } from '../http/body.ts'
+import { createNumberCollector, type Matched, TooFrequent } from '#search/index'
+import { checkQuota } from '#services/api/access/access'
+import { COSTS } from '#services/api/access/costs'
+import { type CursorSecret, opened, signed } from '#services/api/contract/cursor'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import type { Json } from '#services/api/contract/openapi'
+import {
+  COUNT,
+  count,
+  dataOf,
+  objectOf,
+  TEXT,
+  text,
+  timeOrNull,
+} from '#services/api/contract/resources'
+import { type OtherMember, readMembers } from '#services/api/http/body'
+import { MAX_SEARCHES } from '#shared/desk/feeds'
+import { allWithSets } from '#shared/desk/outlet-sets'
+import { listSearches } from '#shared/desk/searches'
+import { isRecord } from '#shared/encoding/is-record'
+import type { Plan } from '#shared/plans/keys'
+import type { Queryable } from '#shared/postgres/pool'
 import type { Handler } from './handler.ts'
 import { type CurrentPlace, type IngestionPlace, newOf, readPlace } from './place.ts'
 

@@ -1,7 +1,13 @@
-import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { ALL_ERRORS } from '../contract/errors.ts'
-import { type AnyErrorCode, inPath, type Json, json, operation, ref } from '../contract/openapi.ts'
-import { LIMITS } from '../contract/parameters.ts'
+import { ALL_ERRORS } from '#services/api/contract/errors'
+import {
+  type AnyErrorCode,
+  inPath,
+  type Json,
+  json,
+  operation,
+  ref,
+} from '#services/api/contract/openapi'
+import { LIMITS } from '#services/api/contract/parameters'
 import {
   ARTICLE_SCHEMA,
   COUNT,
@@ -16,8 +22,9 @@ import {
   text,
   textOrNull,
   timeOrNull,
-} from '../contract/resources.ts'
-import { FEED_FORMATS } from '../feeds/feed-address.ts'
+} from '#services/api/contract/resources'
+import { FEED_FORMATS } from '#services/api/feeds/feed-address'
+import { LANGUAGES } from '#shared/articles/article'
 import { SEARCH_LIMITS } from './described.ts'
 import { NEW_SCHEMA } from './new.ts'
 import operations from './operations.json' with { type: 'json' }

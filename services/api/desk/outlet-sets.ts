@@ -1,4 +1,10 @@
-import type { Check } from '../../../shared/desk/feeds.ts'
+import { COSTS } from '#services/api/access/costs'
+import { noSetNamed, type Searches } from '#services/api/articles/find'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { LIMITS } from '#services/api/contract/parameters'
+import { readSearch } from '#services/api/contract/request'
+import { type OtherMember, readMembers } from '#services/api/http/body'
+import type { Check } from '#shared/desk/feeds'
 import {
   listSets,
   NameTaken,
@@ -11,15 +17,9 @@ import {
   TooManySets,
   usersOf,
   withSets,
-} from '../../../shared/desk/outlet-sets.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { coveredBy } from '../../../shared/plans/reach.ts'
-import { COSTS } from '../access/costs.ts'
-import { noSetNamed, type Searches } from '../articles/find.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { LIMITS } from '../contract/parameters.ts'
-import { readSearch } from '../contract/request.ts'
-import { type OtherMember, readMembers } from '../http/body.ts'
+} from '#shared/desk/outlet-sets'
+import type { Plan } from '#shared/plans/keys'
+import { coveredBy } from '#shared/plans/reach'
 import type { Handler, OwnerRoutes } from './handler.ts'
 
 /*

@@ -1,9 +1,9 @@
-import { INDEX_STATE, type IndexState, type Matched } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { PRIMARY_HISTORY, type Queryable, readRow } from '../../../shared/postgres/pool.ts'
-import { filterOf, plannedOf } from '../articles/find.ts'
-import { ApiError } from '../contract/errors.ts'
-import { readSearch } from '../contract/request.ts'
+import { INDEX_STATE, type IndexState, type Matched } from '#search/index'
+import { filterOf, plannedOf } from '#services/api/articles/find'
+import { ApiError } from '#services/api/contract/errors'
+import { readSearch } from '#services/api/contract/request'
+import type { Plan } from '#shared/plans/keys'
+import { PRIMARY_HISTORY, type Queryable, readRow } from '#shared/postgres/pool'
 
 /**
  * A place in the order of ingestion. An article is new since this place when its `seq` is higher

@@ -1,6 +1,8 @@
-import { whyNoMail } from '../../../shared/desk/alerts/address.ts'
-import { type Alert, listAlerts } from '../../../shared/desk/alerts/alerts.ts'
-import { feedObject } from '../../../shared/desk/feeds.ts'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { type OtherMember, readMembers } from '#services/api/http/body'
+import { whyNoMail } from '#shared/desk/alerts/address'
+import { type Alert, listAlerts } from '#shared/desk/alerts/alerts'
+import { feedObject } from '#shared/desk/feeds'
 import {
   changeSearch,
   endFeedOf,
@@ -9,9 +11,7 @@ import {
   keepSearch,
   listSearches,
   removeSearch,
-} from '../../../shared/desk/searches.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { type OtherMember, readMembers } from '../http/body.ts'
+} from '#shared/desk/searches'
 import { alertObject, answerAlert, answerEndAlert } from './alerts.ts'
 import { needed, readDescribed } from './described.ts'
 import { madeFeed } from './feeds.ts'

@@ -5,19 +5,19 @@ import {
   type IndexState,
   SHORT_TURN,
   TooFrequent,
-} from '../../../search/index.ts'
-import type { KeptArticle, SearchIndex } from '../../../search/types.ts'
-import type { AlertTerms } from '../../../shared/desk/alerts/alerts.ts'
-import { hostOf, messageId, QUESTION, WHEN } from '../../../shared/desk/alerts/messages.ts'
-import { nextTime } from '../../../shared/desk/alerts/times.ts'
-import { withSets } from '../../../shared/desk/outlet-sets.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import { createOutageLog } from '../../../shared/log/outage.ts'
-import { foundKey, PLAN_COLUMNS, type PlanRow } from '../../../shared/plans/keys.ts'
-import { type Pool, PRIMARY_HISTORY } from '../../../shared/postgres/pool.ts'
-import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
-import { createTurns } from '../../../shared/resilience/turns.ts'
-import { ApiError } from '../contract/errors.ts'
+} from '#search/index'
+import type { KeptArticle, SearchIndex } from '#search/types'
+import { ApiError } from '#services/api/contract/errors'
+import type { AlertTerms } from '#shared/desk/alerts/alerts'
+import { hostOf, messageId, QUESTION, WHEN } from '#shared/desk/alerts/messages'
+import { nextTime } from '#shared/desk/alerts/times'
+import { withSets } from '#shared/desk/outlet-sets'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import { foundKey, PLAN_COLUMNS, type PlanRow } from '#shared/plans/keys'
+import { type Pool, PRIMARY_HISTORY } from '#shared/postgres/pool'
+import { type Repeated, repeatEvery } from '#shared/process/repeat'
+import { createTurns } from '#shared/resilience/turns'
 import { type IngestionPlace, newOf } from './place.ts'
 
 /**

@@ -1,11 +1,16 @@
-import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { chooseRelated, MOST_RELATED, readSubjects } from '../../../shared/vectors/related.ts'
-import { type Asking, explainSearch } from '../articles/find.ts'
-import type { Parameter } from '../contract/parameters.ts'
-import { createQueryReader } from '../contract/query-string.ts'
-import { ARTICLE_SCHEMA, dataOf, objectOf, STATED_ARTICLE_SCHEMA } from '../contract/resources.ts'
-import { type Answer, jsonAnswer } from '../http/answer.ts'
+import { type Asking, explainSearch } from '#services/api/articles/find'
+import type { Parameter } from '#services/api/contract/parameters'
+import { createQueryReader } from '#services/api/contract/query-string'
+import {
+  ARTICLE_SCHEMA,
+  dataOf,
+  objectOf,
+  STATED_ARTICLE_SCHEMA,
+} from '#services/api/contract/resources'
+import { type Answer, jsonAnswer } from '#services/api/http/answer'
+import { COVERED, coveredBy, type Reach } from '#shared/plans/reach'
+import type { Queryable } from '#shared/postgres/pool'
+import { chooseRelated, MOST_RELATED, readSubjects } from '#shared/vectors/related'
 import { noArticle } from './removed.ts'
 
 /**

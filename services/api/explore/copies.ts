@@ -1,24 +1,23 @@
-import { sortHashes } from '../../../search/analysis/index.ts'
-import type { Pace } from '../../../search/index.ts'
+import { sortHashes } from '#search/analysis/index'
+import type { Pace } from '#search/index'
+import { COSTS } from '#services/api/access/costs'
+import { findPage } from '#services/api/articles/articles'
+import type { Asking, Searches } from '#services/api/articles/find'
+import type { CursorSecret } from '#services/api/contract/cursor'
+import { EXPLORE_PARAMETERS } from '#services/api/contract/parameters'
+import { createQueryReader, readQueryString } from '#services/api/contract/query-string'
+import { readSearch } from '#services/api/contract/request'
 import {
-  copyWords,
-  distinct,
-  hasShingle,
-  RUN,
-  sharedOf,
-  shinglesAt,
-} from '../../../shared/copies/shingles.ts'
-import { COVERED, coveredBy, type Reach } from '../../../shared/plans/reach.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { COSTS } from '../access/costs.ts'
-import { findPage } from '../articles/articles.ts'
-import type { Asking, Searches } from '../articles/find.ts'
-import type { CursorSecret } from '../contract/cursor.ts'
-import { EXPLORE_PARAMETERS } from '../contract/parameters.ts'
-import { createQueryReader, readQueryString } from '../contract/query-string.ts'
-import { readSearch } from '../contract/request.ts'
-import { ARTICLE_SCHEMA, dataOf, objectOf, TEXT, textOrNull } from '../contract/resources.ts'
-import { type Answer, jsonAnswer } from '../http/answer.ts'
+  ARTICLE_SCHEMA,
+  dataOf,
+  objectOf,
+  TEXT,
+  textOrNull,
+} from '#services/api/contract/resources'
+import { type Answer, jsonAnswer } from '#services/api/http/answer'
+import { copyWords, distinct, hasShingle, RUN, sharedOf, shinglesAt } from '#shared/copies/shingles'
+import { COVERED, coveredBy, type Reach } from '#shared/plans/reach'
+import type { Queryable } from '#shared/postgres/pool'
 import { type Asked, findOne, RELATED_PARAMETERS } from './article-by-id.ts'
 
 /*

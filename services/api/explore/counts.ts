@@ -8,10 +8,7 @@ import {
   TIME_UNITS,
   TooManyBuckets,
   timeZoneNamed,
-} from '../../../search/index.ts'
-import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { counted } from '../../../shared/log/printable.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
+} from '#search/index'
 import {
   type Asking,
   countArticles,
@@ -19,12 +16,12 @@ import {
   payTogether,
   plannedOf,
   type Searches,
-} from '../articles/find.ts'
-import { type ApiError, invalid } from '../contract/errors.ts'
-import { ceilMs, nextMidnight } from '../contract/instants.ts'
-import { EXPLORE_PARAMETERS, type Parameter, type Sort } from '../contract/parameters.ts'
-import { createValuesReader, type Problems } from '../contract/query-string.ts'
-import { requestOf } from '../contract/request.ts'
+} from '#services/api/articles/find'
+import { type ApiError, invalid } from '#services/api/contract/errors'
+import { ceilMs, nextMidnight } from '#services/api/contract/instants'
+import { EXPLORE_PARAMETERS, type Parameter, type Sort } from '#services/api/contract/parameters'
+import { createValuesReader, type Problems } from '#services/api/contract/query-string'
+import { requestOf } from '#services/api/contract/request'
 import {
   COUNT,
   count,
@@ -35,8 +32,11 @@ import {
   text,
   time,
   timeOrNull,
-} from '../contract/resources.ts'
-import { type Answer, jsonAnswer } from '../http/answer.ts'
+} from '#services/api/contract/resources'
+import { type Answer, jsonAnswer } from '#services/api/http/answer'
+import { LANGUAGES } from '#shared/articles/article'
+import { counted } from '#shared/log/printable'
+import type { Plan } from '#shared/plans/keys'
 import type { Meaning } from './meaning.ts'
 
 /*

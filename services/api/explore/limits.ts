@@ -1,11 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { CITED_BY_KEY } from '../../../shared/desk/citations.ts'
-import { historyStart } from '../../../shared/plans/reach.ts'
-import { accessOf } from '../access/access.ts'
-import { COSTS } from '../access/costs.ts'
-import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '../contract/resources.ts'
-import { type Content, jsonContent } from '../http/answer.ts'
-import { refuseParameters } from '../http/body.ts'
+import { accessOf } from '#services/api/access/access'
+import { COSTS } from '#services/api/access/costs'
+import { COUNT, count, dataOf, objectOf, TEXT, text, time } from '#services/api/contract/resources'
+import { type Content, jsonContent } from '#services/api/http/answer'
+import { refuseParameters } from '#services/api/http/body'
+import { CITED_BY_KEY } from '#shared/desk/citations'
+import { historyStart } from '#shared/plans/reach'
 
 const COUNTED = objectOf({
   limit: COUNT,

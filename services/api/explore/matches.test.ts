@@ -1,11 +1,5 @@
 import t from 'tap'
-import {
-  createPace,
-  findingAny,
-  leavesOf,
-  parseExpression,
-  SHORT_TURN,
-} from '../../../search/index.ts'
+import { createPace, findingAny, leavesOf, parseExpression, SHORT_TURN } from '#search/index'
 import { placesIn, placesOf } from './matches.ts'
 
 t.test('a long text is counted in steps, between which others have their turn', async t => {

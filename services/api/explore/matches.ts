@@ -1,21 +1,15 @@
-import { isFormOf, wordsOf } from '../../../search/analysis/index.ts'
-import { boundMarks } from '../../../search/analysis/text.ts'
-import { fits, wordRuns } from '../../../search/browser.ts'
-import {
-  type Expression,
-  findingAny,
-  leavesOf,
-  type Match,
-  type Pace,
-} from '../../../search/index.ts'
-import type { Language } from '../../../shared/articles/article.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { findPage } from '../articles/articles.ts'
-import type { Asking } from '../articles/find.ts'
-import type { CursorSecret } from '../contract/cursor.ts'
-import { readSearch } from '../contract/request.ts'
-import { type ArticleObject, dataOf, objectOf, TEXT } from '../contract/resources.ts'
-import { type Answer, jsonAnswer } from '../http/answer.ts'
+import { isFormOf, wordsOf } from '#search/analysis/index'
+import { boundMarks } from '#search/analysis/text'
+import { fits, wordRuns } from '#search/browser'
+import { type Expression, findingAny, leavesOf, type Match, type Pace } from '#search/index'
+import { findPage } from '#services/api/articles/articles'
+import type { Asking } from '#services/api/articles/find'
+import type { CursorSecret } from '#services/api/contract/cursor'
+import { readSearch } from '#services/api/contract/request'
+import { type ArticleObject, dataOf, objectOf, TEXT } from '#services/api/contract/resources'
+import { type Answer, jsonAnswer } from '#services/api/http/answer'
+import type { Language } from '#shared/articles/article'
+import type { Queryable } from '#shared/postgres/pool'
 
 /** The answer, as JSON Schema (2020-12). */
 export const MATCHES_SCHEMA = dataOf({

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { NO_FILTERS, type SearchIndex } from '../../../search/index.ts'
-import { type Near, nearOf } from '../../../shared/embeddings/models.ts'
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { COVERED, COVERED_TIME, coveredBy } from '../../../shared/plans/reach.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { ShownArticle } from '../articles/shown-article.ts'
+import { NO_FILTERS, type SearchIndex } from '#search/index'
+import type { ShownArticle } from '#services/api/articles/shown-article'
+import { type Near, nearOf } from '#shared/embeddings/models'
+import type { Plan } from '#shared/plans/keys'
+import { COVERED, COVERED_TIME, coveredBy } from '#shared/plans/reach'
+import type { Pool } from '#shared/postgres/pool'
 
 /** How much of a plan's reach a search by meaning can find. */
 export interface Meaning {

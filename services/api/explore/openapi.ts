@@ -1,4 +1,4 @@
-import { ALL_ERRORS } from '../contract/errors.ts'
+import { ALL_ERRORS } from '#services/api/contract/errors'
 import {
   enumSchemas,
   FEED_CONTENT,
@@ -10,12 +10,12 @@ import {
   parameterObject,
   SECURITY_SCHEMES,
   searchOperation,
-} from '../contract/openapi.ts'
+} from '#services/api/contract/openapi'
 
-import { EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { ERROR_SCHEMA, STATED_PAGE_SCHEMA } from '../contract/resources.ts'
+import { EXPLORE_PARAMETERS, type Parameter } from '#services/api/contract/parameters'
+import { ERROR_SCHEMA, STATED_PAGE_SCHEMA } from '#services/api/contract/resources'
 
-import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '../desk/openapi.ts'
+import { OWNED_OPERATIONS, OWNED_SCHEMAS } from '#services/api/desk/openapi'
 import { ARTICLE_ANSWER_SCHEMA, RELATED_PARAMETERS, RELATED_SCHEMA } from './article-by-id.ts'
 import { COMPLETENESS_PARAMETERS, COMPLETENESS_SCHEMA } from './completeness.ts'
 import { COPIES_PARAMETERS, COPIES_SCHEMA } from './copies.ts'

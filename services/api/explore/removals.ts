@@ -1,9 +1,9 @@
-import { coveredBy } from '../../../shared/plans/reach.ts'
-import type { Asking } from '../articles/find.ts'
-import type { Parameter } from '../contract/parameters.ts'
-import { createQueryReader } from '../contract/query-string.ts'
-import { count, OK, objectOf, TEXT } from '../contract/resources.ts'
-import { type Content, jsonContent } from '../http/answer.ts'
+import type { Asking } from '#services/api/articles/find'
+import type { Parameter } from '#services/api/contract/parameters'
+import { createQueryReader } from '#services/api/contract/query-string'
+import { count, OK, objectOf, TEXT } from '#services/api/contract/resources'
+import { type Content, jsonContent } from '#services/api/http/answer'
+import { coveredBy } from '#shared/plans/reach'
 
 /*
  * Who has copied articles asks here which of them were taken out (GDPR, article 19). Removals have

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express'
-import { type Pool, type Queryable, readValue } from '../../../shared/postgres/pool.ts'
-import { lockAddress } from '../access/lock.ts'
-import type { Permits } from '../access/permits.ts'
-import { ApiError } from '../contract/errors.ts'
-import { sendOnce } from '../http/answer.ts'
+import { lockAddress } from '#services/api/access/lock'
+import type { Permits } from '#services/api/access/permits'
+import { ApiError } from '#services/api/contract/errors'
+import { sendOnce } from '#services/api/http/answer'
+import { type Pool, type Queryable, readValue } from '#shared/postgres/pool'
 
 // $1 id. Index: tombstones_id_key.
 const REMOVED_AT = 'select removed_at from tombstones where id = $1'

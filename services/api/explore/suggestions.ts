@@ -1,11 +1,11 @@
-import { foldName } from '../../../search/analysis/index.ts'
-import type { Suggestion } from '../../../search/index.ts'
-import { coveredBy } from '../../../shared/plans/reach.ts'
-import type { Asking } from '../articles/find.ts'
-import { ANY_TEXT, LIMITS, type Parameter } from '../contract/parameters.ts'
-import { createQueryReader } from '../contract/query-string.ts'
-import { OK, OUTLET_SCHEMA, objectOf, text } from '../contract/resources.ts'
-import { type Content, jsonContent } from '../http/answer.ts'
+import { foldName } from '#search/analysis/index'
+import type { Suggestion } from '#search/index'
+import type { Asking } from '#services/api/articles/find'
+import { ANY_TEXT, LIMITS, type Parameter } from '#services/api/contract/parameters'
+import { createQueryReader } from '#services/api/contract/query-string'
+import { OK, OUTLET_SCHEMA, objectOf, text } from '#services/api/contract/resources'
+import { type Content, jsonContent } from '#services/api/http/answer'
+import { coveredBy } from '#shared/plans/reach'
 
 /** The parameters of `/explore/suggestions`. */
 export const SUGGESTIONS_PARAMETERS = {

@@ -1,10 +1,10 @@
-import { parseExpression } from '../../../search/index.ts'
-import { type Asking, explainSearch, filterOf, plannedOf } from '../articles/find.ts'
-import { ANY_TEXT, EXPLORE_PARAMETERS, type Parameter } from '../contract/parameters.ts'
-import { createValuesReader, type Problems } from '../contract/query-string.ts'
-import { requestOf } from '../contract/request.ts'
-import { COUNT, count, OK, objectOf, TEXT } from '../contract/resources.ts'
-import { type Content, jsonContent } from '../http/answer.ts'
+import { parseExpression } from '#search/index'
+import { type Asking, explainSearch, filterOf, plannedOf } from '#services/api/articles/find'
+import { ANY_TEXT, EXPLORE_PARAMETERS, type Parameter } from '#services/api/contract/parameters'
+import { createValuesReader, type Problems } from '#services/api/contract/query-string'
+import { requestOf } from '#services/api/contract/request'
+import { COUNT, count, OK, objectOf, TEXT } from '#services/api/contract/resources'
+import { type Content, jsonContent } from '#services/api/http/answer'
 
 /*
  * A part of words, such as `trein*`, is answered with the words for which it stands. So people see

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { parseAtomFeed, parseJsonFeed } from 'feedsmith'
 import t from 'tap'
-import type { ArticleRow } from '../../../search/index.ts'
-import { ROW as PLAIN } from '../../../test/contract/rows.ts'
-import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
+import type { ArticleRow } from '#search/index'
+import { SHOWN_ARTICLES } from '#services/api/articles/shown-article'
+import { ROW as PLAIN } from '#test/contract/rows'
 import { otherFormat } from './atom-json.ts'
 
 const IDENTITY = {

@@ -1,5 +1,5 @@
-import type { FeedWithToken } from '../../../shared/desk/feeds.ts'
-import { pageOf } from '../../../shared/desk/searches.ts'
+import type { FeedWithToken } from '#shared/desk/feeds'
+import { pageOf } from '#shared/desk/searches'
 import { type FeedIdentity, writeXml, type XmlElement } from './rss.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */

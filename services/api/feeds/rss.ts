@@ -1,7 +1,6 @@
-import { pageOf } from '../../../shared/desk/searches.ts'
-import { type Asking, findArticles, plannedOf, type Searches } from '../articles/find.ts'
-import { digestOf, type Listed, type Piece, pieceOf } from '../articles/shown-article.ts'
-import { LIMITS } from '../contract/parameters.ts'
+import { type Asking, findArticles, plannedOf, type Searches } from '#services/api/articles/find'
+import { digestOf, type Listed, type Piece, pieceOf } from '#services/api/articles/shown-article'
+import { LIMITS } from '#services/api/contract/parameters'
 import {
   type ArticlesRequest,
   appliedFilters,
@@ -9,9 +8,10 @@ import {
   type ReadRequest,
   searchOf,
   titleOf,
-} from '../contract/request.ts'
-import type { ArticleObject } from '../contract/resources.ts'
-import type { Answer, Content } from '../http/answer.ts'
+} from '#services/api/contract/request'
+import type { ArticleObject } from '#services/api/contract/resources'
+import type { Answer, Content } from '#services/api/http/answer'
+import { pageOf } from '#shared/desk/searches'
 
 /*
  * A feed is the first page of a search in XML. Items are made once for each article and kept beside

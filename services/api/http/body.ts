@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express'
-import { isRecord } from '../../../shared/encoding/is-record.ts'
-import { parseJson } from '../../../shared/encoding/json.ts'
-import { ApiError, invalid } from '../contract/errors.ts'
-import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
+import { ApiError, invalid } from '#services/api/contract/errors'
+import { createProblems, rawQueryOf, readQueryString } from '#services/api/contract/query-string'
+import { isRecord } from '#shared/encoding/is-record'
+import { parseJson } from '#shared/encoding/json'
 
 /**
  * ms in which a body has to arrive. The server's own limit for a request is longer, and ends the

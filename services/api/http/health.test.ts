@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openIndex } from '../../../search/index.ts'
-import { createLogger } from '../../../shared/log/logger.ts'
-import { createPool } from '../../../shared/postgres/pool.ts'
+import { openIndex } from '#search/index'
+import { createLogger } from '#shared/log/logger'
+import { createPool } from '#shared/postgres/pool'
 import { startWarmUp } from './health.ts'
 
 t.test('a process that cannot become warm counts as ready after a while', async t => {

@@ -1,11 +1,11 @@
 import { type RequestHandler, Router } from 'express'
-import type { SearchIndex } from '../../../search/index.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import { shared } from '../../../shared/metrics.ts'
-import { sentenceOf } from '../../../shared/process/command.ts'
-import { joinsOthers } from '../../../shared/process/node.ts'
-import { repeatEvery } from '../../../shared/process/repeat.ts'
-import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
+import type { SearchIndex } from '#search/index'
+import type { Logger } from '#shared/log/logger'
+import { shared } from '#shared/metrics'
+import { sentenceOf } from '#shared/process/command'
+import { joinsOthers } from '#shared/process/node'
+import { repeatEvery } from '#shared/process/repeat'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 
 /**
  * The dependencies that this process cannot reach. The page shows only their names, because

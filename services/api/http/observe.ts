@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
-import { type Waits, withLogContext } from '../../../shared/log/context.ts'
-import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
-import { counter, histogram } from '../../../shared/metrics.ts'
+import { type Waits, withLogContext } from '#shared/log/context'
+import { type Logger, patientLogger } from '#shared/log/logger'
+import { counter, histogram } from '#shared/metrics'
 
 const seconds = histogram(
   'api_request_seconds',

@@ -1,6 +1,6 @@
 import cors from 'cors'
 import type { Request, RequestHandler } from 'express'
-import { HEADERS } from '../contract/resources.ts'
+import { HEADERS } from '#services/api/contract/resources'
 
 /**
  * The headers of every answer for browsers, as the package helmet sets them. HTML pages have a

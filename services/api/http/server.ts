@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { lockAddress } from '../access/lock.ts'
+import { lockAddress } from '#services/api/access/lock'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { requestId } from './observe.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { ConfigError } from '../../../shared/config/config.ts'
+import { ConfigError } from '#shared/config/config'
 
 /**
  * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. "Everybody"

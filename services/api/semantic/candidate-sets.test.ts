@@ -1,6 +1,6 @@
 import t from 'tap'
-import { VectorFailure } from '../../../shared/vectors/store.ts'
-import { createPermits } from '../access/permits.ts'
+import { createPermits } from '#services/api/access/permits'
+import { VectorFailure } from '#shared/vectors/store'
 import { createNearest, relevanceOf } from './candidate-sets.ts'
 import { NO_PERMITS } from './query.ts'
 

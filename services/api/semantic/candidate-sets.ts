@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { waitFor } from '../../../shared/log/context.ts'
+import { waitFor } from '#shared/log/context'
 import {
   type Pool,
   PRIMARY_HISTORY,
   type Queryable,
   readRow,
   readValue,
-} from '../../../shared/postgres/pool.ts'
-import { createSharedWork } from '../../../shared/resilience/shared-work.ts'
-import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { type NearArticle, type Reach, VectorFailure } from '../../../shared/vectors/store.ts'
+} from '#shared/postgres/pool'
+import { createSharedWork } from '#shared/resilience/shared-work'
+import { unlessAborted } from '#shared/resilience/time-limit'
+import { type NearArticle, type Reach, VectorFailure } from '#shared/vectors/store'
 import type { SearchPermits, SemanticQuestion } from './query.ts'
 import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 

@@ -5,10 +5,10 @@ import {
   type IndexState,
   type KeptArticle,
   type Pace,
-} from '../../../search/index.ts'
-import type { Country } from '../../../shared/articles/article.ts'
-import type { SameEvent } from '../../../shared/embeddings/models.ts'
-import type { NearArticle } from '../../../shared/vectors/store.ts'
+} from '#search/index'
+import type { Country } from '#shared/articles/article'
+import type { SameEvent } from '#shared/embeddings/models'
+import type { NearArticle } from '#shared/vectors/store'
 
 /**
  * One valid search by meaning, with its plan applied. All but `state` is the same for all pages of

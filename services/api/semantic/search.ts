@@ -1,9 +1,9 @@
-import type { KeptArticle, SearchIndex } from '../../../search/index.ts'
-import type { Config } from '../../../shared/config/config.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { VectorFailure } from '../../../shared/vectors/store.ts'
+import type { KeptArticle, SearchIndex } from '#search/index'
+import type { Config } from '#shared/config/config'
+import { EmbeddingFailure } from '#shared/embeddings/source'
+import type { Logger } from '#shared/log/logger'
+import type { Pool } from '#shared/postgres/pool'
+import { VectorFailure } from '#shared/vectors/store'
 import { type Candidates, createQuestionSets, type FrozenSet, readSet } from './candidate-sets.ts'
 import {
   NO_PERMITS,

@@ -1,29 +1,24 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Config } from '../../../shared/config/config.ts'
+import type { Config } from '#shared/config/config'
 import {
   type EmbeddingOptions,
   type Embeddings,
   openEmbeddings,
   sourceOf,
-} from '../../../shared/embeddings/embeddings.ts'
-import { questionText } from '../../../shared/embeddings/recipe.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
-import { noteWait } from '../../../shared/log/context.ts'
-import { histogram } from '../../../shared/metrics.ts'
-import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
-import { reasonOf } from '../../../shared/process/health.ts'
-import { createSharedWork } from '../../../shared/resilience/shared-work.ts'
-import { unlessAborted, withTimeLimit } from '../../../shared/resilience/time-limit.ts'
-import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
-import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
-import { AROUND, AROUND_LIMIT, leastOf } from '../../../shared/vectors/related.ts'
-import {
-  type NearArticle,
-  ofTheirArticles,
-  type Reach,
-  VectorFailure,
-} from '../../../shared/vectors/store.ts'
+} from '#shared/embeddings/embeddings'
+import { questionText } from '#shared/embeddings/recipe'
+import { EmbeddingFailure } from '#shared/embeddings/source'
+import { noteWait } from '#shared/log/context'
+import { histogram } from '#shared/metrics'
+import { type Pool, readRow } from '#shared/postgres/pool'
+import { reasonOf } from '#shared/process/health'
+import { createSharedWork } from '#shared/resilience/shared-work'
+import { unlessAborted, withTimeLimit } from '#shared/resilience/time-limit'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { type Collection, readCollections } from '#shared/vectors/registry'
+import { AROUND, AROUND_LIMIT, leastOf } from '#shared/vectors/related'
+import { type NearArticle, ofTheirArticles, type Reach, VectorFailure } from '#shared/vectors/store'
 import type { Around, AroundQuery } from './query.ts'
 
 /*

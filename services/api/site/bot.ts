@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express'
-import { SNIPPET_LENGTH } from '../../../search/analysis/text.ts'
-import { type Language, OWN_NAMES } from '../../../shared/articles/article.ts'
-import type { Config } from '../../../shared/config/config.ts'
-import { documentOf, escapeMarkup } from '../../../shared/encoding/markup.ts'
-import { BOT_PATH, productToken } from '../../../shared/outlets/rights.ts'
-import { pageSecurity } from '../http/security.ts'
+import { SNIPPET_LENGTH } from '#search/analysis/text'
+import { pageSecurity } from '#services/api/http/security'
+import { type Language, OWN_NAMES } from '#shared/articles/article'
+import type { Config } from '#shared/config/config'
+import { documentOf, escapeMarkup } from '#shared/encoding/markup'
+import { BOT_PATH, productToken } from '#shared/outlets/rights'
 import words from './bot.json' with { type: 'json' }
 import { makeFile, sendFile, type WebFile } from './files.ts'
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:zlib'
 import type { Request, Response } from 'express'
-import { compressors, encodingFor, etagOf, matchesEtag } from '../http/answer.ts'
+import { compressors, encodingFor, etagOf, matchesEtag } from '#services/api/http/answer'
 
 type Coding = 'identity' | 'gzip' | 'br'
 

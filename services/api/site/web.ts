@@ -3,9 +3,9 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
-import { escapeMarkup } from '../../../shared/encoding/markup.ts'
-import { ARTICLE_PAGE } from '../explore/article-by-id.ts'
-import { pageSecurity } from '../http/security.ts'
+import { ARTICLE_PAGE } from '#services/api/explore/article-by-id'
+import { pageSecurity } from '#services/api/http/security'
+import { escapeMarkup } from '#shared/encoding/markup'
 import { makeFile, sendFile, type WebFile } from './files.ts'
 
 /** The path of the bundled files. The name of a file holds a digest of its content. */

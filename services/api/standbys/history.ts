@@ -7,7 +7,7 @@ import {
   readRow,
   readValue,
   withConnection,
-} from '../../../shared/postgres/pool.ts'
+} from '#shared/postgres/pool'
 
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { OutageLog } from '../../../shared/log/outage.ts'
-import { type Client, type Pool, withConnection } from '../../../shared/postgres/pool.ts'
+import type { OutageLog } from '#shared/log/outage'
+import { type Client, type Pool, withConnection } from '#shared/postgres/pool'
 
 interface RestingOptions {
   open(): Pool

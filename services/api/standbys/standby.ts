@@ -6,10 +6,10 @@ import {
   type NeededState,
   SEARCH_SETTINGS,
   type Statement,
-} from '../../../search/index.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import { createOutageLog } from '../../../shared/log/outage.ts'
-import { type Client, createPool, isTransient, readRow } from '../../../shared/postgres/pool.ts'
+} from '#search/index'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import { type Client, createPool, isTransient, readRow } from '#shared/postgres/pool'
 import type { History, KnownHistory } from './history.ts'
 import { createRestingPool } from './resting-pool.ts'
 

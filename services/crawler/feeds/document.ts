@@ -1,16 +1,16 @@
-import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/resilience/retry-after.ts'
-import type { Crawl } from '../crawl.ts'
-import { gunzipFile } from '../fetch/compression.ts'
-import { type Fetched, politeGet } from '../fetch/polite-get.ts'
+import type { Crawl } from '#services/crawler/crawl'
+import { gunzipFile } from '#services/crawler/fetch/compression'
+import { type Fetched, politeGet } from '#services/crawler/fetch/polite-get'
 import {
   conditions,
   type FetchedResponse,
   NO_VALIDATORS,
   type Validators,
   validatorsOf,
-} from '../fetch/request.ts'
-import { RequestFailure } from '../fetch/request-failure.ts'
-import type { Lease } from '../hosts/leases.ts'
+} from '#services/crawler/fetch/request'
+import { RequestFailure } from '#services/crawler/fetch/request-failure'
+import type { Lease } from '#services/crawler/hosts/leases'
+import { LONGEST_RETRY_AFTER, readRetryAfter } from '#shared/resilience/retry-after'
 import type { ParsedFeed } from './parsing/parse.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import { freshFor } from './rhythm.ts'

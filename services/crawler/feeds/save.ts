@@ -4,7 +4,9 @@ import {
   findBarred,
   type OutletDomains,
   readDomains,
-} from '../../../search/removals.ts'
+} from '#search/removals'
+import { NO_VALIDATORS, type Validators } from '#services/crawler/fetch/request'
+import { admitHosts, spend, TOMORROW } from '#services/crawler/hosts/budgets'
 import {
   type Client,
   countOf,
@@ -13,10 +15,8 @@ import {
   readRow,
   readValue,
   transaction,
-} from '../../../shared/postgres/pool.ts'
-import { type Budget, GAPS_SHOWN } from '../../../status/health.ts'
-import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
-import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
+} from '#shared/postgres/pool'
+import { type Budget, GAPS_SHOWN } from '#status/health'
 import { type Named, richness } from './parsing/parse.ts'
 import { articleInterval, datedRate, type Habits, learn, nextPoll } from './rhythm.ts'
 import { type DueFeed, intervalRangeOf, type PollIntervalSettings } from './schedule.ts'

@@ -1,7 +1,7 @@
-import type { Config } from '../../../shared/config/config.ts'
-import { printableLine } from '../../../shared/log/printable.ts'
-import { type Pool, readValue } from '../../../shared/postgres/pool.ts'
-import type { Validators } from '../fetch/request.ts'
+import type { Validators } from '#services/crawler/fetch/request'
+import type { Config } from '#shared/config/config'
+import { printableLine } from '#shared/log/printable'
+import { type Pool, readValue } from '#shared/postgres/pool'
 import { type IntervalRange, nextPollAfterFailure } from './rhythm.ts'
 
 /** A feed that is due. */

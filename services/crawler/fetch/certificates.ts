@@ -1,7 +1,7 @@
 import { constants, X509Certificate } from 'node:crypto'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { readTarget } from '../../../shared/articles/address.ts'
+import { readTarget } from '#shared/articles/address'
 
 /**
  * The certificates for checking connections: the authorities of the system's Node, and intermediate

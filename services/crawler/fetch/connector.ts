@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { buildConnector } from 'undici'
-import { type AddressRule, lookupAmong } from '../../../shared/addresses.ts'
-import type { Config } from '../../../shared/config/config.ts'
-import { SETTINGS } from '../../../shared/config/settings.ts'
+import { type AddressRule, lookupAmong } from '#shared/addresses'
+import type { Config } from '#shared/config/config'
+import { SETTINGS } from '#shared/config/settings'
 import { createTrust, SECURE_OPTIONS, type Trust } from './certificates.ts'
 import { RequestFailure } from './request-failure.ts'
 
-export { addressRule } from '../../../shared/addresses.ts'
+export { addressRule } from '#shared/addresses'
 
 /**
  * Connects only to permitted addresses and ports. The check is made for each connection, so neither

@@ -1,13 +1,18 @@
 import type { X509Certificate } from 'node:crypto'
 import type { buildConnector } from 'undici'
-import type { Config } from '../../../shared/config/config.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
-import type { UnsavedDays } from '../days.ts'
-import { admitsHost, spend } from '../hosts/budgets.ts'
-import type { Lease, Leases } from '../hosts/leases.ts'
-import { type BeginLongWait, endPermit, type Permit, takePermit } from '../hosts/permits.ts'
+import type { UnsavedDays } from '#services/crawler/days'
+import { admitsHost, spend } from '#services/crawler/hosts/budgets'
+import type { Lease, Leases } from '#services/crawler/hosts/leases'
+import {
+  type BeginLongWait,
+  endPermit,
+  type Permit,
+  takePermit,
+} from '#services/crawler/hosts/permits'
+import type { Config } from '#shared/config/config'
+import type { Logger } from '#shared/log/logger'
+import type { Pool } from '#shared/postgres/pool'
+import { readRetryAfter } from '#shared/resilience/retry-after'
 import { CERTIFICATE_LIMIT, missingCertificates, type Trust } from './certificates.ts'
 import { IncompleteChain, introduction } from './connector.ts'
 import type { Leniency } from './lenient.ts'

@@ -1,8 +1,8 @@
 import { decodeHTMLAttribute } from 'entities'
 import { getDomain } from 'tldts'
 import { parseCookie } from 'undici'
-import { readAddress } from '../../../shared/articles/address.ts'
-import { decodeText } from '../../../shared/encoding/decode.ts'
+import { readAddress } from '#shared/articles/address'
+import { decodeText } from '#shared/encoding/decode'
 import type { FetchedResponse } from './request.ts'
 
 /** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */

@@ -1,4 +1,4 @@
-import { describe } from '../../../shared/log/printable.ts'
+import { describe } from '#shared/log/printable'
 
 /** The reason why a request brought no complete answer. */
 export type FailureKind = keyof typeof SENTENCES

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
-import { readConfig } from '../../../shared/config/config.ts'
-import { tryRows } from '../../../test/examples.ts'
+import { readConfig } from '#shared/config/config'
+import { tryRows } from '#test/examples'
 import { introduction } from './connector.ts'
 import TABLE from './robots.json' with { type: 'json' }
 import { isAllowed, isOfNews, readRobots, sitemapsOf, statedOf } from './robots.ts'

@@ -1,5 +1,5 @@
-import { ADDRESS_LIMIT, readAddress } from '../../../shared/articles/address.ts'
-import { type Pool, type Queryable, readRow, readValue } from '../../../shared/postgres/pool.ts'
+import { ADDRESS_LIMIT, readAddress } from '#shared/articles/address'
+import { type Pool, type Queryable, readRow, readValue } from '#shared/postgres/pool'
 
 /*
  * Rules are read once a day and stored in the database in one canonical form. The matching is our

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import t from 'tap'
-import { addressRule, lookupAmong } from '../../../shared/addresses.ts'
+import { addressRule, lookupAmong } from '#shared/addresses'
 import { asFailure, RequestFailure } from './request-failure.ts'
 import { readTdmFile, ruleFor } from './tdm.ts'
 

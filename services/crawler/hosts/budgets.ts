@@ -1,5 +1,5 @@
-import type { Config } from '../../../shared/config/config.ts'
-import { STORING } from '../../../shared/outlets/page.ts'
+import type { Config } from '#shared/config/config'
+import { STORING } from '#shared/outlets/page'
 import {
   type Pool,
   type Queryable,
@@ -7,8 +7,8 @@ import {
   readRow,
   readValue,
   transaction,
-} from '../../../shared/postgres/pool.ts'
-import type { Budget } from '../../../status/health.ts'
+} from '#shared/postgres/pool'
+import type { Budget } from '#status/health'
 import { ensureHosts } from './permits.ts'
 
 /*

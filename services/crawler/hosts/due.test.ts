@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chooseHosts, type DueHost, siteOf, type UnderWay } from '../hosts/due.ts'
+import { chooseHosts, type DueHost, siteOf, type UnderWay } from '#services/crawler/hosts/due'
 
 const NONE = new Set<string>()
 const candidate = (host: string, outletNo: number, more: Partial<DueHost> = {}): DueHost => ({

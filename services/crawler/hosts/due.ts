@@ -1,12 +1,6 @@
 import { getDomain } from 'tldts'
-import {
-  type Client,
-  type Pool,
-  readRow,
-  readValue,
-  transaction,
-} from '../../../shared/postgres/pool.ts'
-import type { DueFeed } from '../feeds/schedule.ts'
+import type { DueFeed } from '#services/crawler/feeds/schedule'
+import { type Client, type Pool, readRow, readValue, transaction } from '#shared/postgres/pool'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Logger } from '../../../shared/log/logger.ts'
-import { createOutageLog } from '../../../shared/log/outage.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Logger } from '#shared/log/logger'
+import { createOutageLog } from '#shared/log/outage'
+import type { Pool } from '#shared/postgres/pool'
 
 /** ms until the leases of a dead process expire. */
 export const LEASE_DURATION = 10_000

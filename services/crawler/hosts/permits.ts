@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Pool, readRow } from '../../../shared/postgres/pool.ts'
+import { type Pool, readRow } from '#shared/postgres/pool'
 import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts'
 
 /** A lease for one request to a host. */

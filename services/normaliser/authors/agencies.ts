@@ -1,12 +1,12 @@
+import type { PageMetadata } from '#services/normaliser/metadata/metadata'
 import {
   type AgencyEvidence,
   agenciesBeside,
   agencyEvidence,
   evidenceOf,
   isOfAgencies,
-} from '../../../shared/articles/agencies.ts'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import type { PageMetadata } from '../metadata/metadata.ts'
+} from '#shared/articles/agencies'
+import type { FeedEntry } from '#shared/outlets/page'
 import { isNear } from './authors.ts'
 
 /** A line that names an agency and holds nothing else: "Bron: ANP", "Quelle: dpa/AFP". */

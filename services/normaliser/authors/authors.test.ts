@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { examples, tryRows } from '../../../test/examples.ts'
-import { feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
-import { stopwatch } from '../../../test/turns.ts'
+import { examples, tryRows } from '#test/examples'
+import { feedEntry, jsonLd, metaOf } from '#test/normaliser/pages'
+import { stopwatch } from '#test/turns'
 import TABLE from './authors.json' with { type: 'json' }
 import { authorChoice } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'

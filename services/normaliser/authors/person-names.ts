@@ -1,5 +1,5 @@
-import { allWords, anyOf } from '../languages/index.ts'
-import { fold, oneLine } from '../markup/plain.ts'
+import { allWords, anyOf } from '#services/normaliser/languages/index'
+import { fold, oneLine } from '#services/normaliser/markup/plain'
 import agencies from './agencies.json' with { type: 'json' }
 
 /*

@@ -1,7 +1,7 @@
-import { anyOf } from '../languages/index.ts'
-import { fold } from '../markup/plain.ts'
-import type { Mark } from '../metadata/marks.ts'
-import type { PageMetadata } from '../metadata/metadata.ts'
+import { anyOf } from '#services/normaliser/languages/index'
+import { fold } from '#services/normaliser/markup/plain'
+import type { Mark } from '#services/normaliser/metadata/marks'
+import type { PageMetadata } from '#services/normaliser/metadata/metadata'
 import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
 /**

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { tryRows } from '../../../test/examples.ts'
-import { feedEntry, jsonLd, metaOf } from '../../../test/normaliser/pages.ts'
+import { tryRows } from '#test/examples'
+import { feedEntry, jsonLd, metaOf } from '#test/normaliser/pages'
 import TABLE from './published.json' with { type: 'json' }
 import { dateChoice } from './published.ts'
 

@@ -1,11 +1,11 @@
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
-import type { Source } from '../../../shared/outlets/origins.ts'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import { type Candidate, type Choice, choiceOf } from '../candidate.ts'
-import { anyOf } from '../languages/index.ts'
-import { isWithin } from '../markup/tree.ts'
-import type { Mark } from '../metadata/marks.ts'
-import type { PageMetadata } from '../metadata/metadata.ts'
+import { type Candidate, type Choice, choiceOf } from '#services/normaliser/candidate'
+import { anyOf } from '#services/normaliser/languages/index'
+import { isWithin } from '#services/normaliser/markup/tree'
+import type { Mark } from '#services/normaliser/metadata/marks'
+import type { PageMetadata } from '#services/normaliser/metadata/metadata'
+import type { Outlet } from '#shared/outlets/catalogue'
+import type { Source } from '#shared/outlets/origins'
+import type { FeedEntry } from '#shared/outlets/page'
 import {
   bareDatelines,
   datelinesOfRepeats,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { examples } from '../../../test/examples.ts'
-import { stopwatch } from '../../../test/turns.ts'
+import { examples } from '#test/examples'
+import { stopwatch } from '#test/turns'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
 /** Shows a date as it was read: `2026-11-03 14:05:00.000 +60`. Missing parts are left out. */

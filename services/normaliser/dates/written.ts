@@ -1,5 +1,5 @@
-import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
-import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
+import { offsetAt, offsetFormat } from '#search/query/calendar'
+import { anyOf, LANGUAGE_RULES } from '#services/normaliser/languages/index'
 
 /*
  * A written date keeps its parts: a day, perhaps a time, perhaps an offset. It becomes an instant

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { offsetAt, offsetFormat } from '../../../search/query/calendar.ts'
+import { offsetAt, offsetFormat } from '#search/query/calendar'
 import { utcInstant, type WallTime, zonedInstant } from './written.ts'
 
 /** Reads the time that a clock shows, as in `2026-01-15T14:05`. */

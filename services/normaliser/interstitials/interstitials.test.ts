@@ -1,15 +1,15 @@
 import t from 'tap'
-import { tryRows } from '../../../test/examples.ts'
+import { composeArticle } from '#services/normaliser/compose'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { readPageText } from '#services/normaliser/text/page-text'
+import { tryRows } from '#test/examples'
 import {
   ANNOUNCED,
   ANNOUNCED_AT,
   INTERSTITIAL_EXAMPLES,
   interstitialOf,
-} from '../../../test/normaliser/interstitials.ts'
-import { feedEntry, jsonLd, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
-import { composeArticle } from '../compose.ts'
-import { parsePage } from '../markup/tree.ts'
-import { readPageText } from '../text/page-text.ts'
+} from '#test/normaliser/interstitials'
+import { feedEntry, jsonLd, OUTLET, storedPage } from '#test/normaliser/pages'
 import TABLE from './interstitials.json' with { type: 'json' }
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'

@@ -1,5 +1,5 @@
 import { getDomain } from 'tldts'
-import { isNoArticle, isSectionOf } from '../identity.ts'
+import { isNoArticle, isSectionOf } from '#services/normaliser/identity'
 import {
   CHALLENGE,
   CHALLENGE_MARKUP,
@@ -15,9 +15,9 @@ import {
   shareOf,
   speaksOf,
   totalLength,
-} from '../languages/phrases.ts'
-import type { ArticleSigns } from '../metadata/signs.ts'
-import type { PageText } from '../text/page-text.ts'
+} from '#services/normaliser/languages/phrases'
+import type { ArticleSigns } from '#services/normaliser/metadata/signs'
+import type { PageText } from '#services/normaliser/text/page-text'
 
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.

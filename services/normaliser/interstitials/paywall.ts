@@ -1,6 +1,12 @@
-import { isLanguage, PAYWALLED, SUBSCRIPTION, TERMS, totalLength } from '../languages/phrases.ts'
-import type { Element, Page } from '../markup/tree.ts'
-import type { PageText } from '../text/page-text.ts'
+import {
+  isLanguage,
+  PAYWALLED,
+  SUBSCRIPTION,
+  TERMS,
+  totalLength,
+} from '#services/normaliser/languages/phrases'
+import type { Element, Page } from '#services/normaliser/markup/tree'
+import type { PageText } from '#services/normaliser/text/page-text'
 
 /**
  * Characters. A shorter opening is a stub. The summary in the feed is as useful, and is certainly

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { countOf, type Pool } from '../../../shared/postgres/pool.ts'
+import { countOf, type Pool } from '#shared/postgres/pool'
 
 /**
  * The texts that outlets have served at several addresses: those in `served_texts`, and those of

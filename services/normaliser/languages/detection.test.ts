@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 import { detectLanguage } from './detection.ts'
 import { anyOf } from './index.ts'
 import SAMPLES from './samples.json' with { type: 'json' }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { getLIDModel } from 'fasttext.wasm.js'
-import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
-import type { Origin } from '../../../shared/outlets/origins.ts'
+import { LANGUAGES, type Language } from '#shared/articles/article'
+import type { Origin } from '#shared/outlets/origins'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { LANGUAGE_RULES } from './index.ts'
 import similarLanguages from './similar.json' with { type: 'json' }

@@ -1,4 +1,4 @@
-import type { Language } from '../../../shared/articles/article.ts'
+import type { Language } from '#shared/articles/article'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 import fr from './fr.json' with { type: 'json' }

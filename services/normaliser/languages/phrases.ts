@@ -1,4 +1,4 @@
-import { fold } from '../markup/plain.ts'
+import { fold } from '#services/normaliser/markup/plain'
 import { allWords, anyOf } from './index.ts'
 import type { LanguageRules } from './rules.ts'
 

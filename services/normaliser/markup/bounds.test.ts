@@ -1,6 +1,6 @@
 import { parseHTML } from 'linkedom'
 import t from 'tap'
-import { stopwatch } from '../../../test/turns.ts'
+import { stopwatch } from '#test/turns'
 import { boundMarkup, MAX_DEPTH, MAX_MARKUP, MAX_TAGS } from './bounds.ts'
 
 const DEEP = 100_000

@@ -1,5 +1,5 @@
-import { boundMarks } from '../../../search/analysis/text.ts'
-import { plainText, withoutControls } from '../../../shared/articles/plain-text.ts'
+import { boundMarks } from '#search/analysis/text'
+import { plainText, withoutControls } from '#shared/articles/plain-text'
 
 /** Converts a text that may be HTML to one line: without tags, entities decoded once. */
 export const oneLine = (source: string): string => lineOf(plainText(source) ?? '')

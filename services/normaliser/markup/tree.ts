@@ -1,6 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio/slim'
 import { DomHandler, DomUtils, Parser, type parseDocument } from 'htmlparser2'
-import { PAGE_LIMITS } from '../../../shared/articles/plain-text.ts'
+import { PAGE_LIMITS } from '#shared/articles/plain-text'
 import { boundMarkup, MAX_DEPTH } from './bounds.ts'
 
 type Node = ReturnType<typeof parseDocument>['children'][number]

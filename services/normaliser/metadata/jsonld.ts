@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../../../shared/encoding/json.ts'
+import { type Json, parseJson } from '#shared/encoding/json'
 
 /*
  * JSON-LD is the best statement of a page about itself, but is often broken. The code repairs it

@@ -1,8 +1,15 @@
 import { DomUtils } from 'htmlparser2'
-import { anyOf } from '../languages/index.ts'
-import { APART, blocksOf } from '../markup/blocks.ts'
-import { lineOf } from '../markup/plain.ts'
-import { type Element, isElement, type Page, positionOf, upwards, walk } from '../markup/tree.ts'
+import { anyOf } from '#services/normaliser/languages/index'
+import { APART, blocksOf } from '#services/normaliser/markup/blocks'
+import { lineOf } from '#services/normaliser/markup/plain'
+import {
+  type Element,
+  isElement,
+  type Page,
+  positionOf,
+  upwards,
+  walk,
+} from '#services/normaliser/markup/tree'
 
 /*
  * Names and dates are found by markup and by their place near the headline. So a page is divided

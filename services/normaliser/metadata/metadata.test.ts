@@ -1,6 +1,6 @@
 import t from 'tap'
-import { metaOf } from '../../../test/normaliser/pages.ts'
-import { parsePage } from '../markup/tree.ts'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { metaOf } from '#test/normaliser/pages'
 import { readMetadata } from './metadata.ts'
 
 const PAGE = 'https://www.dagkoerier.example/artikel/2026/brug-dicht'

@@ -1,7 +1,7 @@
-import { addressKey, readAddress } from '../../../shared/articles/address.ts'
-import { anyOf } from '../languages/index.ts'
-import { fold, lineOf, oneLine } from '../markup/plain.ts'
-import type { Element, Page } from '../markup/tree.ts'
+import { anyOf } from '#services/normaliser/languages/index'
+import { fold, lineOf, oneLine } from '#services/normaliser/markup/plain'
+import type { Element, Page } from '#services/normaliser/markup/tree'
+import { addressKey, readAddress } from '#shared/articles/address'
 import { type Crumb, linkedDataIn, type StatedAuthor, type StatedThing } from './jsonld.ts'
 import { type Line, type Mark, type MarkedText, readMarks } from './marks.ts'
 import {

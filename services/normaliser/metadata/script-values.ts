@@ -1,4 +1,4 @@
-import { type Json, parseJson } from '../../../shared/encoding/json.ts'
+import { type Json, parseJson } from '#shared/encoding/json'
 
 /** The most characters of a page's scripts that are searched for data. */
 const MAX_DATA = 4_000_000

@@ -1,5 +1,5 @@
-import { addressKey, readAddress } from '../../../shared/articles/address.ts'
-import { fold } from '../markup/plain.ts'
+import { fold } from '#services/normaliser/markup/plain'
+import { addressKey, readAddress } from '#shared/articles/address'
 import type { StatedThing } from './jsonld.ts'
 import names from './names.json' with { type: 'json' }
 

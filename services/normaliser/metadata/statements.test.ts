@@ -1,6 +1,6 @@
 import t from 'tap'
-import { wholeEntry } from '../../../shared/outlets/page.ts'
-import { parsePage } from '../markup/tree.ts'
+import { parsePage } from '#services/normaliser/markup/tree'
+import { wholeEntry } from '#shared/outlets/page'
 import { readMetadata } from './metadata.ts'
 import { statementsOf } from './statements.ts'
 

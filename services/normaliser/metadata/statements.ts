@@ -1,8 +1,8 @@
-import type { Stated } from '../../../search/types.ts'
-import { ACCESSES, type Access, KINDS, type Kind } from '../../../shared/articles/article.ts'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import { bestOf, type Candidate } from '../candidate.ts'
-import { fold, oneLine } from '../markup/plain.ts'
+import type { Stated } from '#search/types'
+import { bestOf, type Candidate } from '#services/normaliser/candidate'
+import { fold, oneLine } from '#services/normaliser/markup/plain'
+import { ACCESSES, type Access, KINDS, type Kind } from '#shared/articles/article'
+import type { FeedEntry } from '#shared/outlets/page'
 import type { Crumb } from './jsonld.ts'
 import LABELS from './labels.json' with { type: 'json' }
 import type { Line } from './marks.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { examples, tryRows } from '../../../test/examples.ts'
-import { feedEntry, metaOf } from '../../../test/normaliser/pages.ts'
+import { examples, tryRows } from '#test/examples'
+import { feedEntry, metaOf } from '#test/normaliser/pages'
 import TABLE from './title.json' with { type: 'json' }
 import { titleChoice } from './title.ts'
 

@@ -1,17 +1,17 @@
-import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlets/origins.ts'
-import { type NewSignal, noteSignals, type Rights } from '../../../shared/outlets/rights.ts'
+import type { Refusal } from '#services/normaliser/compose'
+import type { Failure } from '#services/normaliser/composer'
+import type { InterstitialKind } from '#services/normaliser/interstitials/interstitials'
+import { teach } from '#services/normaliser/template'
+import { countOrigins, type Origins, writeOrigins } from '#shared/outlets/origins'
+import { type NewSignal, noteSignals, type Rights } from '#shared/outlets/rights'
 import {
   type Client,
   type Pool,
   type Queryable,
   readValue,
   transaction,
-} from '../../../shared/postgres/pool.ts'
-import { noteBlock } from '../../../status/health.ts'
-import type { Refusal } from '../compose.ts'
-import type { Failure } from '../composer.ts'
-import type { InterstitialKind } from '../interstitials/interstitials.ts'
-import { teach } from '../template.ts'
+} from '#shared/postgres/pool'
+import { noteBlock } from '#status/health'
 
 /** A page whose article was just indexed, or was already known. */
 export interface DonePage {

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Country, Language } from '../../../shared/articles/article.ts'
-import { type FeedEntry, type StoredPage, wholeEntry } from '../../../shared/outlets/page.ts'
-import type { RightsHeaders, Signal } from '../../../shared/outlets/rights.ts'
-import { type Pool, readRow, readValue } from '../../../shared/postgres/pool.ts'
-import type { Template } from '../template.ts'
+import type { Template } from '#services/normaliser/template'
+import type { Country, Language } from '#shared/articles/article'
+import { type FeedEntry, type StoredPage, wholeEntry } from '#shared/outlets/page'
+import type { RightsHeaders, Signal } from '#shared/outlets/rights'
+import { type Pool, readRow, readValue } from '#shared/postgres/pool'
 
 /** A stored page, and what is known of it. */
 export interface LoadedPage {

@@ -1,5 +1,5 @@
-import type { Json } from '../../../shared/encoding/json.ts'
-import { isNode, type JsonLdNode } from '../metadata/jsonld.ts'
+import { isNode, type JsonLdNode } from '#services/normaliser/metadata/jsonld'
+import type { Json } from '#shared/encoding/json'
 
 /*
  * Who may read an article, by the data of its page. The names are those that publishing software

@@ -1,5 +1,5 @@
-import { anyOf } from '../languages/index.ts'
-import type { LanguageRules } from '../languages/rules.ts'
+import { anyOf } from '#services/normaliser/languages/index'
+import type { LanguageRules } from '#services/normaliser/languages/rules'
 
 /*
  * Chaff is a line between the paragraphs of an article that is no part of it, recognised by its

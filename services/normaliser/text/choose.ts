@@ -1,5 +1,12 @@
-import type { Block } from '../markup/blocks.ts'
-import { type Element, isElement, isWithin, positionOf, upwards, walk } from '../markup/tree.ts'
+import type { Block } from '#services/normaliser/markup/blocks'
+import {
+  type Element,
+  isElement,
+  isWithin,
+  positionOf,
+  upwards,
+  walk,
+} from '#services/normaliser/markup/tree'
 import { BOX, isChaffLine, READ_ALSO } from './chaff.ts'
 
 /*

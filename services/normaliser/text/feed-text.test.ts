@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type FeedEntry, wholeEntry } from '../../../shared/outlets/page.ts'
+import { type FeedEntry, wholeEntry } from '#shared/outlets/page'
 import { feedText, feedTexts } from './feed-text.ts'
 
 t.test(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { examples } from '../../../test/examples.ts'
+import { examples } from '#test/examples'
 import { isChaffLine } from './chaff.ts'
 
 const lines = examples('normaliser/lines')

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { feedEntry, jsonLd, OUTLET, storedPage } from '../../../test/normaliser/pages.ts'
-import { composeArticle } from '../compose.ts'
+import { composeArticle } from '#services/normaliser/compose'
+import { feedEntry, jsonLd, OUTLET, storedPage } from '#test/normaliser/pages'
 import { textInData } from './page-data.ts'
 
 /* The text of pages that a script builds, with inputs of our own. */

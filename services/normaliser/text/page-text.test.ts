@@ -1,6 +1,6 @@
 import t from 'tap'
-import { tryRows } from '../../../test/examples.ts'
-import { parsePage, upwards, walk } from '../markup/tree.ts'
+import { parsePage, upwards, walk } from '#services/normaliser/markup/tree'
+import { tryRows } from '#test/examples'
 import TABLE from './page-text.json' with { type: 'json' }
 import { readPageText } from './page-text.ts'
 

@@ -1,11 +1,11 @@
 import { Readability } from '@mozilla/readability'
 import { DomUtils } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
-import { boundMarks } from '../../../search/analysis/text.ts'
-import { anyOf } from '../languages/index.ts'
-import { CONSENT, shareOf } from '../languages/phrases.ts'
-import { type Block, blocksOf } from '../markup/blocks.ts'
-import { fold } from '../markup/plain.ts'
+import { boundMarks } from '#search/analysis/text'
+import { anyOf } from '#services/normaliser/languages/index'
+import { CONSENT, shareOf } from '#services/normaliser/languages/phrases'
+import { type Block, blocksOf } from '#services/normaliser/markup/blocks'
+import { fold } from '#services/normaliser/markup/plain'
 import {
   type Element,
   isElement,
@@ -15,7 +15,7 @@ import {
   positionOf,
   upwards,
   walk,
-} from '../markup/tree.ts'
+} from '#services/normaliser/markup/tree'
 import { isChaffLine } from './chaff.ts'
 import { chooseBlocks, isHeading, linkShare } from './choose.ts'
 import { foldedIn, isHidden, isHiddenByStyle, isSubject, isVeiled, prunedIn } from './prune.ts'

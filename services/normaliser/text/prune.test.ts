@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Element, parsePage, walk } from '../markup/tree.ts'
+import { type Element, parsePage, walk } from '#services/normaliser/markup/tree'
 import { isBoilerplate, isConsent, isHidden, prunedIn } from './prune.ts'
 
 const named = (className: string, attributes: Record<string, string> = {}, name = 'div') => {

@@ -1,8 +1,15 @@
 import { DomUtils } from 'htmlparser2'
-import { allWords } from '../languages/index.ts'
-import { type Block, blocksOf } from '../markup/blocks.ts'
-import { fold } from '../markup/plain.ts'
-import { type Element, isElement, isPlayer, label, upwards, walk } from '../markup/tree.ts'
+import { allWords } from '#services/normaliser/languages/index'
+import { type Block, blocksOf } from '#services/normaliser/markup/blocks'
+import { fold } from '#services/normaliser/markup/plain'
+import {
+  type Element,
+  isElement,
+  isPlayer,
+  label,
+  upwards,
+  walk,
+} from '#services/normaliser/markup/tree'
 
 /**
  * The outermost elements of a tree that are certainly no part of the article. Text counts more than

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import { type AddressRule, addressRule } from '../../addresses.ts'
-import type { Config } from '../../config/config.ts'
+import { type AddressRule, addressRule } from '#shared/addresses'
+import type { Config } from '#shared/config/config'
 
 const NO_MAIL =
   'This server sends no mail; write an address that begins with https://, or make a feed.'

@@ -1,5 +1,5 @@
-import { type Pool, type Queryable, transaction } from '../../postgres/pool.ts'
-import { changeKept } from '../feeds.ts'
+import { changeKept } from '#shared/desk/feeds'
+import { type Pool, type Queryable, transaction } from '#shared/postgres/pool'
 import { hostOf, messageId, WHEN } from './messages.ts'
 import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Language } from '../../articles/article.ts'
-import { documentOf, escapeMarkup } from '../../encoding/markup.ts'
+import type { Language } from '#shared/articles/article'
+import { documentOf, escapeMarkup } from '#shared/encoding/markup'
 
 /*
  * Mails of alerts and the pages behind their links look alike, and like the other pages

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Client } from '../../postgres/pool.ts'
+import type { Client } from '#shared/postgres/pool'
 
 /*
  * A message of an alert, as its row in `alert_messages` says. It waits until `try_at`. A notifier

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { until } from '../../../test/fleet.ts'
+import { until } from '#test/fleet'
 import { readAddress } from './address.ts'
 import { addressesOf, lookupApart, openClientNames } from './names.ts'
 

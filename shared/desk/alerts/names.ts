@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
-import { createSemaphore } from '../../resilience/semaphore.ts'
-import { withTimeLimit } from '../../resilience/time-limit.ts'
+import { createSemaphore } from '#shared/resilience/semaphore'
+import { withTimeLimit } from '#shared/resilience/time-limit'
 
 /*
  * Names of hosts that clients give are looked up apart from all others. The system's look-up

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { loadSharedSecret, type Queryable, readRow } from '../../postgres/pool.ts'
+import { loadSharedSecret, type Queryable, readRow } from '#shared/postgres/pool'
 
 /*
  * What owners of mail addresses refuse, for good: the mail of one key, or all mail from here. The

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { loadSharedSecret, type Queryable } from '../../postgres/pool.ts'
+import { loadSharedSecret, type Queryable } from '#shared/postgres/pool'
 import type { Alert } from './alerts.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type TimeZone, timeZoneNamed } from '../../../search/query/calendar.ts'
+import { type TimeZone, timeZoneNamed } from '#search/query/calendar'
 
 const DAY = 86_400_000
 

@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from '../../articles/article.ts'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 import words from './words.json' with { type: 'json' }
 
 /** The sentences of mails of alerts, and of the pages behind their links. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../faults/random.ts'
+import type { Random } from '#test/faults/random'
 
 /** One connection of a hostile peer. */
 export interface Attack {

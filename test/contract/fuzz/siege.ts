@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { createRandom, type Random } from '../../faults/random.ts'
-import { createFleet } from '../../fleet.ts'
-import { ask, startTestApi } from '../api.ts'
+import { ask, startTestApi } from '#test/contract/api'
+import { createRandom, type Random } from '#test/faults/random'
+import { createFleet } from '#test/fleet'
 import { type Attack, attack } from './malformed.ts'
 
 /**

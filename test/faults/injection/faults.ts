@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { postgresIn } from '../../../infra/embedded/supervision/processes.ts'
-import { ask } from '../../database.ts'
-import { type ServiceName, until } from '../../fleet.ts'
-import type { Findings, Outages, Part } from '../findings.ts'
-import type { Machine, Worker } from '../machine/machine.ts'
-import { type Member, signalProcess } from '../machine/member.ts'
-import type { EmbeddedServer } from '../machine/servers.ts'
-import type { Random } from '../random.ts'
+import { postgresIn } from '#infra/embedded/supervision/processes'
+import { ask } from '#test/database'
+import type { Findings, Outages, Part } from '#test/faults/findings'
+import type { Machine, Worker } from '#test/faults/machine/machine'
+import { type Member, signalProcess } from '#test/faults/machine/member'
+import type { EmbeddedServer } from '#test/faults/machine/servers'
+import type { Random } from '#test/faults/random'
+import { type ServiceName, until } from '#test/fleet'
 
 /** The processes and servers that a fault acts on. */
 export interface Scene {

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Family } from '../../../infra/embedded/supervision/family.ts'
-import { ask } from '../../database.ts'
-import { freePort, type ServiceName } from '../../fleet.ts'
+import type { Family } from '#infra/embedded/supervision/family'
+import { ask } from '#test/database'
+import { freePort, type ServiceName } from '#test/fleet'
 import { type End, type Member, startMember } from './member.ts'
 import { type Redis, type Servers, startRedis, startServers } from './servers.ts'
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import type { Family } from '../../../infra/embedded/supervision/family.ts'
+import type { Family } from '#infra/embedded/supervision/family'
 
 /** How a process ended. `asked`: the harness had sent it a signal that ends it. */
 export interface End {

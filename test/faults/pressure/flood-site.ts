@@ -1,7 +1,7 @@
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
-import { outletOf, rss } from '../../crawler/crawl.ts'
-import { startSite } from '../../crawler/site.ts'
-import { articlePage } from '../../normaliser/stored.ts'
+import type { Outlet } from '#shared/outlets/catalogue'
+import { outletOf, rss } from '#test/crawler/crawl'
+import { startSite } from '#test/crawler/site'
+import { articlePage } from '#test/normaliser/stored'
 
 /** Outlets that name thousands of articles at once. */
 export interface FloodSite {

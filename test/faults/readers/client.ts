@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Findings, Outages, Part } from '../findings.ts'
+import type { Findings, Outages, Part } from '#test/faults/findings'
 
 /** A page of articles, as far as the readers look at it. */
 export interface Page {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Findings } from '../findings.ts'
-import type { Random } from '../random.ts'
+import type { Findings } from '#test/faults/findings'
+import type { Random } from '#test/faults/random'
 import type { Client, Page } from './client.ts'
 
 /** A client that follows the polling contract to the letter, and remembers what it was given. */

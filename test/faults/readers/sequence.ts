@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Findings } from '../findings.ts'
-import type { Random } from '../random.ts'
-import { TOPICS } from '../site/site-article.ts'
+import type { Findings } from '#test/faults/findings'
+import type { Random } from '#test/faults/random'
+import { TOPICS } from '#test/faults/site/site-article'
 import type { Client, Page } from './client.ts'
 
 /** The search of a sequence of pages, and the articles that truly belong to it. */

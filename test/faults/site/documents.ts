@@ -1,5 +1,5 @@
-import { escapeMarkup } from '../../../shared/encoding/markup.ts'
-import { newsSitemap, rss } from '../../crawler/crawl.ts'
+import { escapeMarkup } from '#shared/encoding/markup'
+import { newsSitemap, rss } from '#test/crawler/crawl'
 import type { SiteFeed } from './outlets.ts'
 import type { SiteArticle } from './site-article.ts'
 

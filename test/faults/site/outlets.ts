@@ -1,6 +1,6 @@
-import type { Country } from '../../../search/types.ts'
-import type { Language } from '../../../shared/articles/article.ts'
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+import type { Country } from '#search/types'
+import type { Language } from '#shared/articles/article'
+import type { Outlet } from '#shared/outlets/catalogue'
 
 /** One feed of a site. */
 export interface SiteFeed {

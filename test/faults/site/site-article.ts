@@ -1,5 +1,5 @@
-import { SAMPLE_OUTLETS } from '../../../infra/outlets/sample/outlets.ts'
-import { createRandom, type Random } from '../random.ts'
+import { SAMPLE_OUTLETS } from '#infra/outlets/sample/outlets'
+import { createRandom, type Random } from '#test/faults/random'
 import { SITE_OUTLETS, type SiteOutlet } from './outlets.ts'
 
 export interface SiteArticle {

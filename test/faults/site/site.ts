@@ -1,4 +1,4 @@
-import type { Outlet } from '../../../shared/outlets/catalogue.ts'
+import type { Outlet } from '#shared/outlets/catalogue'
 import {
   breachesOf,
   cutShort,
@@ -8,8 +8,8 @@ import {
   startSite as startHost,
   timeOf,
   type Site as WebSite,
-} from '../../crawler/site.ts'
-import { createRandom, type Random } from '../random.ts'
+} from '#test/crawler/site'
+import { createRandom, type Random } from '#test/faults/random'
 import { writeFeed, writePage } from './documents.ts'
 import { entryOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } from './outlets.ts'
 import { composeArticle, type Mood, type SiteArticle } from './site-article.ts'

@@ -1,9 +1,9 @@
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Findings } from '../findings.ts'
-import type { Poller } from '../readers/poller.ts'
-import type { Sequence } from '../readers/sequence.ts'
-import type { Site } from '../site/site.ts'
-import { IMPORTED_FROM, numberIn, type SiteArticle, tag } from '../site/site-article.ts'
+import type { Pool } from '#shared/postgres/pool'
+import type { Findings } from '#test/faults/findings'
+import type { Poller } from '#test/faults/readers/poller'
+import type { Sequence } from '#test/faults/readers/sequence'
+import type { Site } from '#test/faults/site/site'
+import { IMPORTED_FROM, numberIn, type SiteArticle, tag } from '#test/faults/site/site-article'
 import type { Exported, Holdings } from './holdings.ts'
 
 /**

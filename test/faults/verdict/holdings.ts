@@ -1,10 +1,10 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import { install } from 'undici'
-import { type Config, readConfig } from '../../../shared/config/config.ts'
-import { withEmbeddedKeys } from '../../../shared/config/embedded.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { runScript } from '../../fleet.ts'
-import { jsonLines } from '../../script.ts'
+import { type Config, readConfig } from '#shared/config/config'
+import { withEmbeddedKeys } from '#shared/config/embedded'
+import type { Pool } from '#shared/postgres/pool'
+import { runScript } from '#test/fleet'
+import { jsonLines } from '#test/script'
 
 /** A line of `npm run export`, as far as the verdict looks at it. */
 export interface Exported {

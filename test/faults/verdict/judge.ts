@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { runScript } from '../../fleet.ts'
-import type { Findings, Outages, Part } from '../findings.ts'
-import type { Machine, Worker } from '../machine/machine.ts'
-import type { End } from '../machine/member.ts'
-import type { Reading } from '../readers/readers.ts'
-import type { Site } from '../site/site.ts'
+import type { Pool } from '#shared/postgres/pool'
+import type { Findings, Outages, Part } from '#test/faults/findings'
+import type { Machine, Worker } from '#test/faults/machine/machine'
+import type { End } from '#test/faults/machine/member'
+import type { Reading } from '#test/faults/readers/readers'
+import type { Site } from '#test/faults/site/site'
+import { runScript } from '#test/fleet'
 import {
   checkArticles,
   checkEmbeddings,

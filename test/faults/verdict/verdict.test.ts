@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createFindings } from '../findings.ts'
-import { createRandom } from '../random.ts'
-import { SITE_OUTLETS } from '../site/outlets.ts'
-import { composeArticle, type SiteArticle } from '../site/site-article.ts'
+import { createFindings } from '#test/faults/findings'
+import { createRandom } from '#test/faults/random'
+import { SITE_OUTLETS } from '#test/faults/site/outlets'
+import { composeArticle, type SiteArticle } from '#test/faults/site/site-article'
 import { checkArticles, checkEmbeddings, checkOrder, checkPoller, checkSequence } from './checks.ts'
 import type { Exported, Holdings } from './holdings.ts'
 

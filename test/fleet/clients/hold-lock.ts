@@ -1,4 +1,4 @@
-import { createPool } from '../../../shared/postgres/pool.ts'
+import { createPool } from '#shared/postgres/pool'
 
 /*
  * A program for a host that will be lost: it holds an advisory lock, as a process that merges

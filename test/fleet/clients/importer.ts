@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeImport } from '../../faults/site/site-article.ts'
-import { runScript } from '../../fleet.ts'
+import { writeImport } from '#test/faults/site/site-article'
+import { runScript } from '#test/fleet'
 
 /** Imports articles in parts, each until the command says that it has all of it. */
 export interface Importer {

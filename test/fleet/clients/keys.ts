@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Findings } from '../../faults/findings.ts'
-import { makeKey } from '../../fleet.ts'
+import type { Pool } from '#shared/postgres/pool'
+import type { Findings } from '#test/faults/findings'
+import { makeKey } from '#test/fleet'
 
 /** Makes keys, and uses up the quota of one of them; both must be kept. */
 export interface KeyHolder {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import type { Findings } from '../../faults/findings.ts'
+import { createPool, type Pool } from '#shared/postgres/pool'
+import type { Findings } from '#test/faults/findings'
 
 const PAUSE_MS = 200
 const PATIENCE_MS = 3_000

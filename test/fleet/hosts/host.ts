@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Owner } from '../../../infra/embedded/accounts.ts'
-import type { Family } from '../../../infra/embedded/supervision/family.ts'
-import { type Member, signalProcess, startMember } from '../../faults/machine/member.ts'
-import { until } from '../../fleet.ts'
+import type { Owner } from '#infra/embedded/accounts'
+import type { Family } from '#infra/embedded/supervision/family'
+import { type Member, signalProcess, startMember } from '#test/faults/machine/member'
+import { until } from '#test/fleet'
 import type { Links, Network } from './network.ts'
 
 /** A program that a host runs, and starts again whenever it ends. */

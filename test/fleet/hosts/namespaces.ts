@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { signalProcess } from '../../faults/machine/member.ts'
-import { run } from '../../script.ts'
+import { signalProcess } from '#test/faults/machine/member'
+import { run } from '#test/script'
 import type { Network, Place } from './network.ts'
 
 const NAMESPACES = '/run/netns'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '../../fleet.ts'
+import { freePort } from '#test/fleet'
 
 /** An end of TCP connections. */
 export interface End {

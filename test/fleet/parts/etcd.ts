@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { until } from '../../fleet.ts'
-import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
-import { debianTool } from '../programs/debian.ts'
+import { until } from '#test/fleet'
+import type { Box } from '#test/fleet/hosts/box'
+import type { Host } from '#test/fleet/hosts/host'
+import { debianTool } from '#test/fleet/programs/debian'
 import { filledSettings, operatorsSettings } from './operators-file.ts'
 
 const START_MS = 60_000

@@ -1,7 +1,7 @@
-import { until } from '../../fleet.ts'
-import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
-import { debianTool } from '../programs/debian.ts'
+import { until } from '#test/fleet'
+import type { Box } from '#test/fleet/hosts/box'
+import type { Host } from '#test/fleet/hosts/host'
+import { debianTool } from '#test/fleet/programs/debian'
 import { filledSettings, operatorsFile } from './operators-file.ts'
 import type { PatroniMember } from './patroni.ts'
 

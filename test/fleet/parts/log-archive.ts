@@ -1,9 +1,9 @@
+import type { Box } from '#test/fleet/hosts/box'
+import type { PatroniPrograms } from '#test/fleet/programs/patroni'
 import {
   type LogArchive as MadeArchive,
   openArchive as makeArchive,
-} from '../../recovery/log-archive.ts'
-import type { Box } from '../hosts/box.ts'
-import type { PatroniPrograms } from '../programs/patroni.ts'
+} from '#test/recovery/log-archive'
 import { ACCOUNTS, askSuperuser, PASSWORD, type PatroniMember } from './patroni.ts'
 
 const SEGMENT = /^[0-9A-F]{24}$/

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { trustOf } from '../../../shared/config/tls.ts'
-import { certify } from '../../crawler/certificates.ts'
-import { until } from '../../fleet.ts'
-import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
-import { debianTool } from '../programs/debian.ts'
+import { trustOf } from '#shared/config/tls'
+import { certify } from '#test/crawler/certificates'
+import { until } from '#test/fleet'
+import type { Box } from '#test/fleet/hosts/box'
+import type { Host } from '#test/fleet/hosts/host'
+import { debianTool } from '#test/fleet/programs/debian'
 import { operatorsFile, operatorsLines, operatorsSettings } from './operators-file.ts'
 
 const START_MS = 60_000

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { QUICK_SETTINGS } from '../../faults/machine/machine.ts'
-import { type ServiceName, until } from '../../fleet.ts'
-import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
+import { QUICK_SETTINGS } from '#test/faults/machine/machine'
+import { type ServiceName, until } from '#test/fleet'
+import type { Box } from '#test/fleet/hosts/box'
+import type { Host } from '#test/fleet/hosts/host'
 
 const START_MS = 60_000
 

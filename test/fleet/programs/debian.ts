@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { run } from '../../script.ts'
+import { run } from '#test/script'
 
 /** Unpacked packages, by name: in the checkout, as `node_modules`. */
 const FOLDER = fileURLToPath(new URL('../../../.debian', import.meta.url))

@@ -8,15 +8,11 @@ import {
   openPrograms,
   ownerCan,
   postgresAccount,
-} from '../../../infra/embedded/accounts.ts'
-import {
-  makeEnvironment,
-  type PythonEnvironment,
-  pythonOf,
-} from '../../../infra/embedded/environment.ts'
-import { Problem } from '../../../infra/embedded/files.ts'
-import { postgresPrograms } from '../../../infra/embedded/postgres-tools.ts'
-import type { Stage } from '../scenarios/scenario.ts'
+} from '#infra/embedded/accounts'
+import { makeEnvironment, type PythonEnvironment, pythonOf } from '#infra/embedded/environment'
+import { Problem } from '#infra/embedded/files'
+import { postgresPrograms } from '#infra/embedded/postgres-tools'
+import type { Stage } from '#test/fleet/scenarios/scenario'
 import { debianPython, MissingProgram, type Tool } from './debian.ts'
 
 const ENVIRONMENT: PythonEnvironment = {

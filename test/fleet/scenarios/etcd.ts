@@ -1,6 +1,6 @@
-import { until } from '../../fleet.ts'
-import { type Loss, since, strike } from '../hosts/host.ts'
-import { type EtcdMember, startEtcd } from '../parts/etcd.ts'
+import { until } from '#test/fleet'
+import { type Loss, since, strike } from '#test/fleet/hosts/host'
+import { type EtcdMember, startEtcd } from '#test/fleet/parts/etcd'
 import type { Scenario, Stage } from './scenario.ts'
 
 const LIMIT_MS = 60_000

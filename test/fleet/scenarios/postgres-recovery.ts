@@ -1,12 +1,11 @@
 import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ask } from '../../database.ts'
-import { runScript, until } from '../../fleet.ts'
-import { endRecovery, recoverTo, untilAtMoment } from '../../recovery/log-archive.ts'
-import { startEtcd } from '../parts/etcd.ts'
-import { startPostgresProxy } from '../parts/haproxy.ts'
-import { type LogArchive, openArchive } from '../parts/log-archive.ts'
-import { operatorsFile } from '../parts/operators-file.ts'
+import { ask } from '#test/database'
+import { runScript, until } from '#test/fleet'
+import { startEtcd } from '#test/fleet/parts/etcd'
+import { startPostgresProxy } from '#test/fleet/parts/haproxy'
+import { type LogArchive, openArchive } from '#test/fleet/parts/log-archive'
+import { operatorsFile } from '#test/fleet/parts/operators-file'
 import {
   askSuperuser,
   PASSWORD,
@@ -15,9 +14,10 @@ import {
   startPatroni,
   untilRole,
   untilSynchronous,
-} from '../parts/patroni.ts'
-import { DATABASE, makeDatabase } from '../parts/perscope.ts'
-import { type PatroniPrograms, patroniPrograms } from '../programs/patroni.ts'
+} from '#test/fleet/parts/patroni'
+import { DATABASE, makeDatabase } from '#test/fleet/parts/perscope'
+import { type PatroniPrograms, patroniPrograms } from '#test/fleet/programs/patroni'
+import { endRecovery, recoverTo, untilAtMoment } from '#test/recovery/log-archive'
 import type { Scenario, Stage } from './scenario.ts'
 
 const LIMIT_MS = 60_000

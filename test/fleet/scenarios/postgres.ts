@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createPool } from '../../../shared/postgres/pool.ts'
-import { until } from '../../fleet.ts'
-import type { Box } from '../hosts/box.ts'
+import { createPool } from '#shared/postgres/pool'
+import { until } from '#test/fleet'
+import type { Box } from '#test/fleet/hosts/box'
 import {
   cutBetween,
   type Host,
@@ -10,10 +10,10 @@ import {
   mendBetween,
   since,
   strike,
-} from '../hosts/host.ts'
-import { type Link, openLink } from '../links/link.ts'
-import { startEtcd } from '../parts/etcd.ts'
-import { type LogArchive, openArchive } from '../parts/log-archive.ts'
+} from '#test/fleet/hosts/host'
+import { type Link, openLink } from '#test/fleet/links/link'
+import { startEtcd } from '#test/fleet/parts/etcd'
+import { type LogArchive, openArchive } from '#test/fleet/parts/log-archive'
 import {
   askSuperuser,
   type PatroniMember,
@@ -21,9 +21,9 @@ import {
   startPatroni,
   switchOver,
   untilSynchronous,
-} from '../parts/patroni.ts'
-import { type Perscope, readsOfStandbys, startPerscope } from '../parts/perscope.ts'
-import { patroniPrograms } from '../programs/patroni.ts'
+} from '#test/fleet/parts/patroni'
+import { type Perscope, readsOfStandbys, startPerscope } from '#test/fleet/parts/perscope'
+import { patroniPrograms } from '#test/fleet/programs/patroni'
 import { type Load, startLoad } from './load.ts'
 import type { Scenario, Stage } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MissingProgram } from '../programs/debian.ts'
+import { MissingProgram } from '#test/fleet/programs/debian'
 import { type FleetVerdict, NeedsNamespaces, runScenario } from './run.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
-import { countOf } from '../../../shared/postgres/pool.ts'
-import { openVectorStore } from '../../../shared/vectors/qdrant-store.ts'
-import { until } from '../../fleet.ts'
-import { createWorld, query, served, type World } from '../../semantic/world.ts'
-import { since } from '../hosts/host.ts'
-import { operatorsSettings } from '../parts/operators-file.ts'
+import { SemanticUnavailable } from '#services/api/semantic/query'
+import { countOf } from '#shared/postgres/pool'
+import { openVectorStore } from '#shared/vectors/qdrant-store'
+import { until } from '#test/fleet'
+import { since } from '#test/fleet/hosts/host'
+import { operatorsSettings } from '#test/fleet/parts/operators-file'
 import {
   isWhole,
   pointsOnAllCopies,
   type QdrantNode,
   startQdrant,
   startQdrantProxy,
-} from '../parts/qdrant.ts'
+} from '#test/fleet/parts/qdrant'
+import { createWorld, query, served, type World } from '#test/semantic/world'
 import type { Scenario, Stage } from './scenario.ts'
 
 const PATIENCE_MS = 60_000

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTestDatabase, type TestDatabase } from '../../database.ts'
-import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
-import { startSite } from '../../faults/site/site.ts'
-import { createFleet, type Fleet, QUICK_CRAWL, until } from '../../fleet.ts'
-import { type Loss, since, strike } from '../hosts/host.ts'
-import { masterOf, type RedisMember, startRedis } from '../parts/redis.ts'
+import { createTestDatabase, type TestDatabase } from '#test/database'
+import { SITE_OUTLETS } from '#test/faults/site/outlets'
+import { startSite } from '#test/faults/site/site'
+import { createFleet, type Fleet, QUICK_CRAWL, until } from '#test/fleet'
+import { type Loss, since, strike } from '#test/fleet/hosts/host'
+import { masterOf, type RedisMember, startRedis } from '#test/fleet/parts/redis'
 import type { Scenario, Stage } from './scenario.ts'
 
 /** The promise: crawling goes on so soon after the master's host is lost. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFindings } from '../../faults/findings.ts'
-import { succeeds } from '../../script.ts'
-import { openBox, VERDICT } from '../hosts/box.ts'
+import { createFindings } from '#test/faults/findings'
+import { openBox, VERDICT } from '#test/fleet/hosts/box'
+import { succeeds } from '#test/script'
 import type { Scenario } from './scenario.ts'
 
 export interface RunOptions {

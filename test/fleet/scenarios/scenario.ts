@@ -1,5 +1,5 @@
-import type { Findings } from '../../faults/findings.ts'
-import type { Box } from '../hosts/box.ts'
+import type { Findings } from '#test/faults/findings'
+import type { Box } from '#test/fleet/hosts/box'
 
 /** A story of hosts that are lost, and what clients must not notice. */
 export interface Scenario {

@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
-import type { Count } from '../../../clients/typescript/src/index.ts'
-import { axesOf, type Look, WHOLE_STEPS } from '../../parts/chart.ts'
+import type { Count } from '#clients/typescript/src/index'
+import { axesOf, type Look, WHOLE_STEPS } from '#web/parts/chart'
 import type { Bucket } from './over-time.ts'
 
 export interface ChartOptions {

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
-import type { Counts, Meaning } from '../../../clients/typescript/src/index.ts'
-import { Button, useWork } from '../../parts/controls.tsx'
-import { ask, type Failure, hasList, type Outcome } from '../../parts/request.ts'
-import { useSpeech } from '../../words/index.ts'
-import { ONCE, type Search, writeSearch } from '../search/search.ts'
+import type { Counts, Meaning } from '#clients/typescript/src/index'
+import { ONCE, type Search, writeSearch } from '#web/explorer/search/search'
+import { Button, useWork } from '#web/parts/controls.tsx'
+import { ask, type Failure, hasList, type Outcome } from '#web/parts/request'
+import { useSpeech } from '#web/words/index'
 
 /*
  * Parts of the page that need the same counts of a search share one request (`useCounts`). Counts

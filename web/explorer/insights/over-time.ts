@@ -1,9 +1,9 @@
 import { useCallback, useState } from 'preact/hooks'
-import type { Count, Counts } from '../../../clients/typescript/src/index.ts'
-import { useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, isListOf, type Outcome } from '../../parts/request.ts'
-import { type Speech, useSpeech } from '../../words/index.ts'
-import { NEW_SEARCH, type Search, writeSearch } from '../search/search.ts'
+import type { Count, Counts } from '#clients/typescript/src/index'
+import { NEW_SEARCH, type Search, writeSearch } from '#web/explorer/search/search'
+import { useWork } from '#web/parts/controls.tsx'
+import { type Asking, ask, isListOf, type Outcome } from '#web/parts/request'
+import { type Speech, useSpeech } from '#web/words/index'
 import { type Counted, countsPath, isCounts, NOTHING, type TimeUnit, toCounted } from './counts.tsx'
 
 /*

@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useCallback, useContext, useId, useState } from 'preact/hooks'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
-import { KeyTaker, useStateOf, useWork } from '../../parts/controls.tsx'
-import { type Asking, ask, isListOf, type Outcome } from '../../parts/request.ts'
-import { rest } from '../../parts/time.ts'
-import { useSpeech } from '../../words/index.ts'
+import { LIMITS } from '#services/api/contract/limits'
+import { KeyTaker, useStateOf, useWork } from '#web/parts/controls.tsx'
+import { type Asking, ask, isListOf, type Outcome } from '#web/parts/request'
+import { rest } from '#web/parts/time'
+import { useSpeech } from '#web/words/index'
 import type { Search } from './search.ts'
 
 export interface FilterProps {

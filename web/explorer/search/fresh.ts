@@ -1,5 +1,5 @@
-import type { WhatIsNew } from '../../../clients/typescript/src/index.ts'
-import { ask, isListOf } from '../../parts/request.ts'
+import type { WhatIsNew } from '#clients/typescript/src/index'
+import { ask, isListOf } from '#web/parts/request'
 import { questionOf, type Search } from './search.ts'
 
 /**

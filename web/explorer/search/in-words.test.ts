@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loadSpeech } from '../../words/index.ts'
+import { loadSpeech } from '#web/words/index'
 import { inWords } from './in-words.ts'
 import { noteOutlet } from './outlet-names.ts'
 import { addressOf, NEW_SEARCH, readStored } from './search.ts'

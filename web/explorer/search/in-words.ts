@@ -1,4 +1,4 @@
-import type { Speech } from '../../words/index.ts'
+import type { Speech } from '#web/words/index'
 import { outletName } from './outlet-names.ts'
 import { entriesOf, isDomain, NEW_SEARCH, type Search } from './search.ts'
 

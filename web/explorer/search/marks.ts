@@ -6,7 +6,7 @@ import {
   parseExpression,
   parseKeyword,
   wordRuns,
-} from '../../../search/browser.ts'
+} from '#search/browser'
 import type { Search } from './search.ts'
 
 /** A piece of a text: found words are marked. */

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
-import { leavesOf } from '../../../search/browser.ts'
-import { useWork } from '../../parts/controls.tsx'
-import { ask, hasList } from '../../parts/request.ts'
-import { useSpeech } from '../../words/index.ts'
+import { leavesOf } from '#search/browser'
+import { useWork } from '#web/parts/controls.tsx'
+import { ask, hasList } from '#web/parts/request'
+import { useSpeech } from '#web/words/index'
 import { matchOf } from './marks.ts'
 import { type Search, writeSearch } from './search.ts'
 

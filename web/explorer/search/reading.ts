@@ -6,8 +6,8 @@ import {
   parseExpression,
   parseKeyword,
   QUERY_PROBLEMS,
-} from '../../../search/browser.ts'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
+} from '#search/browser'
+import { LIMITS } from '#services/api/contract/limits'
 import type { Search } from './search.ts'
 
 /** How a query is read, by the same parser that the API uses. */

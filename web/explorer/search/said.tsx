@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
-import { ACCESSES, KINDS } from '../../../shared/articles/article.ts'
-import { useSpeech } from '../../words/index.ts'
+import { LIMITS } from '#services/api/contract/limits'
+import { ACCESSES, KINDS } from '#shared/articles/article'
+import { useSpeech } from '#web/words/index'
 import { Choice, type FilterProps, Group, switched } from './fields.tsx'
 
 /** Filters by section, kind and access, as outlets say them. */

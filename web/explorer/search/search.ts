@@ -1,9 +1,4 @@
-import type {
-  Order,
-  SearchIn,
-  SearchMode,
-  Sort,
-} from '../../../services/api/contract/parameters.ts'
+import type { Order, SearchIn, SearchMode, Sort } from '#services/api/contract/parameters'
 import {
   ACCESSES,
   type Access,
@@ -13,7 +8,7 @@ import {
   type Kind,
   LANGUAGES,
   type Language,
-} from '../../../shared/articles/article.ts'
+} from '#shared/articles/article'
 
 /** A search in the form of the page: all parameters of the API except those of paging. */
 export interface Search {

@@ -1,11 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Client, Copies, PollQuery, PollState } from '../../../clients/typescript/src/index.ts'
-import type {
-  ArticleObject,
-  PageEnvelope,
-  StatedArticle,
-} from '../../../services/api/contract/resources.ts'
-import { useWork } from '../../parts/controls.tsx'
+import type { Client, Copies, PollQuery, PollState } from '#clients/typescript/src/index'
+import type { ArticleObject, PageEnvelope, StatedArticle } from '#services/api/contract/resources'
+import { useWork } from '#web/parts/controls.tsx'
 import {
   type Asking,
   ask,
@@ -14,8 +10,8 @@ import {
   isListOf,
   isRecord,
   type Outcome,
-} from '../../parts/request.ts'
-import { rest, whenSeen } from '../../parts/time.ts'
+} from '#web/parts/request'
+import { rest, whenSeen } from '#web/parts/time'
 import { BESIDE, isSame, readSearch, type Search, writeSearch } from './search.ts'
 
 /*
@@ -298,7 +294,7 @@ async function follow(
   tell: (fresh: number) => void,
 ): Promise<void> {
   // The package for clients is a separate file, so that the first view does not wait for it.
-  const { createClient, ApiError } = await import('../../../clients/typescript/src/index.ts')
+  const { createClient, ApiError } = await import('#clients/typescript/src/index')
   const look = createLook(createClient({ url: location.origin, key, retries: 0, signal }), of)
   for (let wait = 0; ; ) {
     await rest(wait, signal)

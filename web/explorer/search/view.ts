@@ -1,4 +1,4 @@
-import { READING_PLACE } from '../../parts/request.ts'
+import { READING_PLACE } from '#web/parts/request'
 import { addressOf, ONCE, type Search } from './search.ts'
 
 /*

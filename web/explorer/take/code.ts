@@ -1,5 +1,5 @@
-import manifest from '../../../clients/typescript/package.json' with { type: 'json' }
-import { operationOf, type Search, writeSearch } from '../search/search.ts'
+import manifest from '#clients/typescript/package.json' with { type: 'json' }
+import { operationOf, type Search, writeSearch } from '#web/explorer/search/search'
 
 export const CODE_LANGUAGES = ['curl', 'TypeScript', 'Python', 'MCP'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]

@@ -1,6 +1,6 @@
-import type { Counts } from '../../../clients/typescript/src/index.ts'
-import { csvLine } from '../../../shared/articles/csv.ts'
-import type { CoveredDay } from '../insights/over-time.ts'
+import type { Counts } from '#clients/typescript/src/index'
+import { csvLine } from '#shared/articles/csv'
+import type { CoveredDay } from '#web/explorer/insights/over-time'
 
 /** The figures of a search in a bucket of time. */
 interface Point {

@@ -1,9 +1,9 @@
-import type { ArticleObject } from '../../../services/api/contract/resources.ts'
-import { CSV_COLUMNS, csvHead, csvLine } from '../../../shared/articles/csv.ts'
-import type { Asking, Failure } from '../../parts/request.ts'
-import { rest } from '../../parts/time.ts'
-import type { Search } from '../search/search.ts'
-import { askCopies, askPage, type First, parametersOf } from '../search/use-results.ts'
+import type { ArticleObject } from '#services/api/contract/resources'
+import { CSV_COLUMNS, csvHead, csvLine } from '#shared/articles/csv'
+import type { Search } from '#web/explorer/search/search'
+import { askCopies, askPage, type First, parametersOf } from '#web/explorer/search/use-results'
+import type { Asking, Failure } from '#web/parts/request'
+import { rest } from '#web/parts/time'
 
 /*
  * A download loads the pages of a search, so the plan's minute limits its speed. It can pause, wait
@@ -265,9 +265,7 @@ export const WRITERS: Record<Format, Writer> = {
     type: 'application/vnd.apache.parquet',
     open() {
       // This module is a separate file, so that the first view does not wait for it.
-      const parquet = import('../../../shared/articles/parquet.ts').then(made =>
-        made.createParquet(COLUMNS),
-      )
+      const parquet = import('#shared/articles/parquet').then(made => made.createParquet(COLUMNS))
       return {
         add: async articles => (await parquet).add(articles),
         end: async () => (await parquet).end(),

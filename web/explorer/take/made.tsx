@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { CopyButton, Segments } from '../../parts/controls.tsx'
-import { useSpeech } from '../../words/index.ts'
+import { CopyButton, Segments } from '#web/parts/controls.tsx'
+import { useSpeech } from '#web/words/index'
 
 // Atom comes first, because all readers support it, and unlike RSS it has the snippets.
 const FEED_FORMATS = ['atom', 'rss', 'json'] as const

@@ -1,8 +1,20 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { AlertTerms, KeptSearch } from '../../../clients/typescript/src/index.ts'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
-import { LANGUAGES } from '../../../shared/articles/article.ts'
+import type { AlertTerms, KeptSearch } from '#clients/typescript/src/index'
+import { LIMITS } from '#services/api/contract/limits'
+import { LANGUAGES } from '#shared/articles/article'
+import { CloseLine, useCounts } from '#web/explorer/insights/counts.tsx'
+import { beginMark } from '#web/explorer/search/fresh'
+import { inWords } from '#web/explorer/search/in-words'
+import { useOutletNames } from '#web/explorer/search/outlet-names'
+import {
+  questionOf,
+  readStored,
+  type Search,
+  type Way,
+  writeSearch,
+} from '#web/explorer/search/search'
+import { KEPT, NEWS, parametersHere } from '#web/explorer/search/view'
 import {
   Button,
   CopyButton,
@@ -13,17 +25,11 @@ import {
   useReturn,
   useStateOf,
   useWork,
-} from '../../parts/controls.tsx'
-import { FailureNotice } from '../../parts/failure-notice.tsx'
-import { ask, askFile, isOneOf } from '../../parts/request.ts'
-import { beginOf, daysBefore, localDay } from '../../parts/time.ts'
-import { loadSpeech, type Speech, useSpeech } from '../../words/index.ts'
-import { CloseLine, useCounts } from '../insights/counts.tsx'
-import { beginMark } from '../search/fresh.ts'
-import { inWords } from '../search/in-words.ts'
-import { useOutletNames } from '../search/outlet-names.ts'
-import { questionOf, readStored, type Search, type Way, writeSearch } from '../search/search.ts'
-import { KEPT, NEWS, parametersHere } from '../search/view.ts'
+} from '#web/parts/controls.tsx'
+import { FailureNotice } from '#web/parts/failure-notice.tsx'
+import { ask, askFile, isOneOf } from '#web/parts/request'
+import { beginOf, daysBefore, localDay } from '#web/parts/time'
+import { loadSpeech, type Speech, useSpeech } from '#web/words/index'
 import { CitePanel } from './cite.tsx'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { Compare } from './compare.tsx'

@@ -1,4 +1,4 @@
-import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT } from '#shared/articles/address'
 import {
   EMPTY_ENTRY,
   EMPTY_FEED,

@@ -1,5 +1,5 @@
-import { readTarget } from '../../../../shared/articles/address.ts'
-import type { FeedEntry } from '../../../../shared/outlets/page.ts'
+import { readTarget } from '#shared/articles/address'
+import type { FeedEntry } from '#shared/outlets/page'
 import { childrenOf, type FeedElement } from './markup.ts'
 
 /** The formats of feeds and sitemaps that are recognised. */

@@ -1,6 +1,6 @@
 import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
-import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT } from '#shared/articles/address'
 import namespaces from './namespaces.json' with { type: 'json' }
 
 /*

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { tryRows } from '../../../../test/examples.ts'
+import { tryRows } from '#test/examples'
 import { authorName } from './entries.ts'
 import TABLE from './parse.json' with { type: 'json' }
 import { namedAddresses, parseFeed, readFeed } from './parse.ts'

@@ -1,10 +1,10 @@
-import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
-import { decodeText } from '../../../../shared/encoding/decode.ts'
-import { isRecord } from '../../../../shared/encoding/is-record.ts'
-import { isDeep, parseJson } from '../../../../shared/encoding/json.ts'
-import type { FeedEntry } from '../../../../shared/outlets/page.ts'
-import { begin } from '../../../../shared/threads/clock.ts'
-import type { Timed } from '../../../../shared/threads/threads.ts'
+import { addressKey, readAddress } from '#shared/articles/address'
+import { decodeText } from '#shared/encoding/decode'
+import { isRecord } from '#shared/encoding/is-record'
+import { isDeep, parseJson } from '#shared/encoding/json'
+import type { FeedEntry } from '#shared/outlets/page'
+import { begin } from '#shared/threads/clock'
+import type { Timed } from '#shared/threads/threads'
 import { MAX_AUTHORS, MAX_ENTRIES, readEntries, withoutCdata } from './entries.ts'
 import {
   EMPTY_ENTRY,

@@ -1,5 +1,5 @@
-import { createFairQueue } from '../../../../shared/threads/fair-queue.ts'
-import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
+import { createFairQueue } from '#shared/threads/fair-queue'
+import { openThreads, ThreadError } from '#shared/threads/threads'
 import type { ParsedFeed, ParseTask } from './parse.ts'
 
 /** Threads that parse feeds and sitemaps, so that foreign bytes never block the event loop. */

@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts'
-import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
-import { LANGUAGES } from '../../../../shared/articles/article.ts'
+import { ADDRESS_LIMIT } from '#shared/articles/address'
+import { LANGUAGES } from '#shared/articles/article'
 import { firstText } from './entries.ts'
 import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'

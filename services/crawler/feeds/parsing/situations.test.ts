@@ -1,5 +1,5 @@
 import t from 'tap'
-import { tryRows } from '../../../../test/examples.ts'
+import { tryRows } from '#test/examples'
 import { readFeed } from './parse.ts'
 import TABLE from './situations.json' with { type: 'json' }
 
