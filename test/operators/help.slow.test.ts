@@ -3,14 +3,14 @@ import t from 'tap'
 import { EXPLORE_PARAMETERS } from '#services/api/contract/parameters'
 import { run } from '#test/script'
 
-/** The commands of package.json: name and file. */
-async function commands(): Promise<[string, string][]> {
+/** The commands of package.json: name, and arguments of Node. */
+async function commands(): Promise<[string, string[]][]> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>
   }
   return Object.entries(scripts).flatMap(([name, command]) => {
-    const file = /^exec (?:.* )?node (?:.* )?(\S+\.(?:ts|mjs))$/.exec(command)?.[1]
-    return file === undefined ? [] : [[name, file] as [string, string]]
+    const words = /^exec (?:.* )?node (.*\.(?:ts|mjs))$/.exec(command)?.[1]
+    return words === undefined ? [] : [[name, words.split(' ')] as [string, string[]]]
   })
 }
 
@@ -30,8 +30,8 @@ function optionsWithoutUsage(help: string): string[] {
 t.test('every command explains itself, whatever its settings', async t => {
   const all = await commands()
   t.ok(all.length > 20)
-  for (const [name, file] of all) {
-    const { stdout, stderr } = await run(process.execPath, [file, '--help'], {
+  for (const [name, words] of all) {
+    const { stdout, stderr } = await run(process.execPath, [...words, '--help'], {
       env: { PATH: process.env.PATH },
     })
     t.match(stdout, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
