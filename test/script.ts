@@ -78,7 +78,7 @@ export const runScript = (...started: Parameters<typeof startScript>): Promise<R
 
 /**
  * Whether a test file tries all of its cases. Otherwise it tries some of each kind, because the
- * whole takes long (`whole.slow.test.ts`, `whole.long.test.ts`).
+ * whole takes long (`whole.long.test.ts`).
  */
 export const isWhole: boolean = process.env.WHOLE === 'yes'
 

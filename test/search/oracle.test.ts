@@ -19,7 +19,7 @@ t.test('random searches answer as a naive oracle does', async t => {
 })
 
 // A search first reads the millions of numbers that no article has.
-const skip = !isWhole && 'npm run test:all tries it'
+const skip = !isWhole && 'npm run test:long tries it'
 t.test(
   'articles of any date are found while one partition gives way to the next',
   { skip },

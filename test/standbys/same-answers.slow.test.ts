@@ -1,14 +1,27 @@
 import t from 'tap'
-import { failureOf } from '#test/script'
+import { failureOf, isWhole } from '#test/script'
 import { startTestCluster } from './servers.ts'
 
-/** Tests as they stand. `writing` asks all kinds of questions, of a naive oracle too. */
-const CONTRACT =
-  'pages poll.slow totals matching kept-answers explore explore-counts feed search-feeds'.split(' ')
-const OTHERS =
-  'search/visibility.slow search/writing.slow search/counts search/removals semantic/related.slow'.split(
-    ' ',
-  )
+/** Tests as they stand. Alone, one of each kind of answer; `test/whole.long.test.ts` tries all. */
+const FILES = [
+  'contract/pages',
+  'contract/totals',
+  'contract/kept-answers',
+  'contract/search-feeds',
+  'search/counts',
+  'semantic/related.slow',
+]
+/** `writing` asks all kinds of questions, of a naive oracle too. */
+const MORE = [
+  'contract/poll.slow',
+  'contract/matching',
+  'contract/explore',
+  'contract/explore-counts',
+  'contract/feed',
+  'search/visibility.slow',
+  'search/writing.slow',
+  'search/removals',
+]
 
 const cluster = await startTestCluster(1)
 t.teardown(() => cluster.stop())
@@ -20,7 +33,7 @@ const env = {
   TAP_TIMEOUT: '600',
 }
 
-for (const file of [...CONTRACT.map(name => `contract/${name}`), ...OTHERS]) {
+for (const file of isWhole ? [...FILES, ...MORE] : FILES) {
   t.test(`${file} with reads on a standby`, async t => {
     const before = await standby.statements()
     t.equal(await failureOf(file, env), null)
