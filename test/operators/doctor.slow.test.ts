@@ -33,7 +33,8 @@ interface Checked {
   checks: { check: string; level: string; text: string }[]
 }
 
-const BASE = { PATH: process.env.PATH, DATABASE_URL: database.url }
+const { PATH, NODE_COMPILE_CACHE } = process.env
+const BASE = { PATH, NODE_COMPILE_CACHE, DATABASE_URL: database.url }
 
 /** @param before a command that runs it, as `unshare` */
 async function doctor(env: NodeJS.ProcessEnv, before: string[] = []): Promise<Checked> {
