@@ -3,6 +3,7 @@ import { failureOf } from './script.ts'
 
 /** Files that try one thing of each kind in CI, because the whole takes many minutes. */
 const FILES = [
+  '../bench/search/peers/peers.slow',
   '../search/segment/builder',
   'containers/containers.slow',
   'fleet/fleet.slow',

@@ -3,11 +3,14 @@ import { buildCorpus } from '#bench/search/build'
 import { queryClasses } from '#bench/search/classes'
 import { openDataDirectory } from '#infra/embedded/data-directory'
 import { startServers } from '#infra/embedded/servers'
+import { isWhole } from '#test/script'
 import { comparePeers } from './main.ts'
 import { PEERS } from './peer.ts'
 
 /** The test asks one class in every 37. */
 const CLASSES = 37
+/** Alone, without OpenSearch, which takes a minute; `test/whole.long.test.ts` asks it, too. */
+const ASKED = PEERS.filter(key => isWhole || key !== 'opensearch')
 /** Long enough to see that the servers answer. */
 const HTTP_SECONDS = 0.3
 
@@ -28,13 +31,13 @@ t.test('other engines find what Perscope finds', async t => {
   const classes = queryClasses(built.corpus, 1).filter((_, number) => number % CLASSES === 0)
   const figures = await comparePeers(
     { servers, dataDir, server, signal, ...built, classes },
-    PEERS,
+    ASKED,
     HTTP_SECONDS,
   )
   t.equal(figures.kept_mismatches, 0, 'what is kept changes no answer')
   for (const [name, value] of Object.entries(figures))
     if (/^http_.*_failures$/.test(name)) t.equal(value, 0, name)
-  for (const key of PEERS) {
+  for (const key of ASKED) {
     if (figures[`peer_${key}_compared`] === undefined) t.comment(`${key} cannot run here.`)
     else
       t.match(
