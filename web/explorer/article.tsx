@@ -13,13 +13,8 @@ import { type Article, askCopies, type Matches, type Told } from './search/use-r
 import { notedPlace, RESULTS } from './search/view.ts'
 
 /** The page of one article, at its permanent address. */
-export function ArticlePage(props: {
-  id: string
-  secret: string
-  isPasted: boolean
-  onForget(): void
-}): VNode {
-  const { id, secret, isPasted, onForget } = props
+export function ArticlePage(props: { id: string; isPasted: boolean; onForget(): void }): VNode {
+  const { id, isPasted, onForget } = props
   const { words, say, date } = useSpeech()
   const [round, setRound] = useState(0)
   const [outcome, setOutcome] = useState<Outcome<{ data: Article }> | null>(null)
@@ -28,12 +23,11 @@ export function ArticlePage(props: {
       setOutcome(null)
       setOutcome(
         await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, {
-          key: secret,
           signal,
         }),
       )
     },
-    [id, secret, round],
+    [id, round],
   )
   useWork(load)
   const [told, setTold] = useState<ReadonlyMap<string, Told>>(new Map())
@@ -43,12 +37,12 @@ export function ArticlePage(props: {
   const lookBeside = useCallback(
     async (signal: AbortSignal) => {
       if (!isThere) return
-      const copies = await askCopies(String(new URLSearchParams({ id })), { key: secret, signal })
+      const copies = await askCopies(String(new URLSearchParams({ id })), { signal })
       if (copies.kind === 'ok') setTold(new Map(copies.value.data.map(one => [one.id, one])))
-      const found = await (await loadBeside()).askRelated(id, secret, signal)
+      const found = await (await loadBeside()).askRelated(id, signal)
       if (found.kind === 'ok') setRelated(found.value.data ?? [])
     },
-    [id, secret, isThere],
+    [id, isThere],
   )
   useWork(lookBeside)
   const title = article?.title || words.results.page

@@ -150,7 +150,6 @@ const PAUSE = 20_000
  * @param tell gets the articles that are found for an article
  */
 export async function followRelated(
-  key: string,
   signal: AbortSignal,
   tell: (id: string, found: Related[]) => void,
 ): Promise<void> {
@@ -161,7 +160,7 @@ export async function followRelated(
     const id = cardsInView().find(id => !asked.has(id))
     if (id === undefined) continue
     asked.add(id)
-    const answer = await askRelated(id, key, signal)
+    const answer = await askRelated(id, signal)
     if (answer.kind === 'failure') return
     pause = answer.room < 0.5 ? PAUSE : LOOK
     tell(id, answer.value.data ?? [])
@@ -170,10 +169,9 @@ export async function followRelated(
 
 export const askRelated = (
   id: string,
-  key: string,
   signal: AbortSignal,
 ): Promise<Outcome<{ data: Related[] | null }>> =>
-  ask(`/explore/related?${new URLSearchParams({ id })}`, isAnswer, { key, signal })
+  ask(`/explore/related?${new URLSearchParams({ id })}`, isAnswer, { signal })
 
 const isAnswer = (json: unknown): json is { data: Related[] | null } =>
   hasList(json, 'data') || (isRecord(json) && json.data === null)

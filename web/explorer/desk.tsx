@@ -31,12 +31,11 @@ const byMeaning = (search: string) => /(^|&)search=semantic(&|$)/.test(search)
  */
 async function countNew(
   marks: Record<string, string | null>,
-  key: string,
   signal: AbortSignal | undefined,
 ): Promise<{ news: WhatIsNew[]; refused: ReadonlyMap<string, string> }> {
   const refused = new Map<string, string>()
   for (;;) {
-    const asking = { key, signal, method: 'POST' as const, body: { marks } }
+    const asking = { signal, method: 'POST' as const, body: { marks } }
     const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
     if (answer.kind === 'ok') return { news: answer.value.data, refused }
     const { errors, message } = answer
@@ -54,7 +53,7 @@ async function countNew(
   }
 }
 
-function useKept(secret: string) {
+function useKept() {
   const [kept, setKept] = useState<KeptSearch[] | null>(null)
   const [noMail, setNoMail] = useState<string | null>(null)
   const [fresh, setFresh] = useState<ReadonlyMap<string, WhatIsNew>>(new Map())
@@ -62,7 +61,7 @@ function useKept(secret: string) {
   const { failure, told } = useAsking()
   const look = useCallback(
     async (signal?: AbortSignal) => {
-      const answer = await told(ask('/explore/searches', isKeptList, { key: secret, signal }))
+      const answer = await told(ask('/explore/searches', isKeptList, { signal }))
       if (answer === null) return
       setKept(answer.data)
       setNoMail(answer.no_mail ?? null)
@@ -71,7 +70,7 @@ function useKept(secret: string) {
       const asked = answer.data.filter(({ search }) => !byMeaning(search))
       const marks = Object.fromEntries(asked.map(({ id }) => [id, known[id] ?? null]))
       if (asked.length === 0) return
-      const { news, refused } = await countNew(marks, secret, signal)
+      const { news, refused } = await countNew(marks, signal)
       setRefused(refused)
       setFresh(new Map(news.map(one => [one.id, one])))
       // A program or another device kept it: its first mark is of now.
@@ -80,7 +79,7 @@ function useKept(secret: string) {
         .map(({ id, mark }) => [id, mark])
       noteMarks(Object.fromEntries(begun))
     },
-    [secret, told],
+    [told],
   )
   useWork(look)
   const done = async (asked: Promise<Outcome<NonNullable<unknown>>>) => {
@@ -107,17 +106,17 @@ function useKept(secret: string) {
       if (one.new > 0 && one.since) noteFresh(readStored(search), one.since)
     },
     change: (id: string, body: { name: string } | { position: number }) =>
-      done(ask(at(id), isRecord, { key: secret, method: 'PATCH', body })),
-    remove: (id: string) => done(askFile(at(id), { key: secret, method: 'DELETE' })),
+      done(ask(at(id), isRecord, { method: 'PATCH', body })),
+    remove: (id: string) => done(askFile(at(id), { method: 'DELETE' })),
     async alert(id: string, terms: AlertTerms) {
-      const answer = await setAlert(secret, id, terms)
+      const answer = await setAlert(id, terms)
       if (answer.kind === 'set') await look()
       return answer
     },
     end: (id: string, what: 'alert' | 'feed') =>
-      done(askFile(`${at(id)}/${what}`, { key: secret, method: 'DELETE' })),
+      done(askFile(`${at(id)}/${what}`, { method: 'DELETE' })),
     async save() {
-      const file = await told(askFile('/explore/feeds.opml', { key: secret }))
+      const file = await told(askFile('/explore/feeds.opml'))
       if (file !== null) saveFile(file, 'perscope-feeds.opml')
     },
   }
@@ -127,9 +126,9 @@ function useKept(secret: string) {
  * The searches that the key keeps, in their order: what each asks, how much is new to it, and whom
  * it tells. Below them are the sets of outlets.
  */
-export function KeptPage({ secret, onForget }: { secret: string; onForget(): void }): VNode {
+export function KeptPage({ onForget }: { onForget(): void }): VNode {
   const { words } = useSpeech()
-  const desk = useKept(secret)
+  const desk = useKept()
   const { kept, failure, look, change, save } = desk
   // The owner of an address agrees elsewhere.
   useReturn(kept?.some(({ alert }) => alert?.state === 'asked') ?? false, look)
@@ -168,7 +167,7 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
             }}
           >
             <Kept
-              {...{ one, desk, secret }}
+              {...{ one, desk }}
               isFirst={at === 0}
               isLast={at === kept.length - 1}
               onMove={by => move(at, at + by)}
@@ -181,7 +180,7 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
           <Button onClick={save} text={words.take.opml} />
         </p>
       )}
-      <Sets secret={secret} onRenamed={look} />
+      <Sets onRenamed={look} />
     </main>
   )
 }
@@ -190,12 +189,11 @@ export function KeptPage({ secret, onForget }: { secret: string; onForget(): voi
 function Kept(props: {
   one: KeptSearch
   desk: ReturnType<typeof useKept>
-  secret: string
   isFirst: boolean
   isLast: boolean
   onMove(by: 1 | -1): void
 }) {
-  const { one, desk, secret, isFirst, isLast, onMove } = props
+  const { one, desk, isFirst, isLast, onMove } = props
   const { id, name, search, alert, feed } = one
   const speech = useSpeech()
   const { words, number, say } = speech
@@ -289,7 +287,7 @@ function Kept(props: {
       {why !== undefined && <p class="hint problem">{mistake ?? speech.heard([why]) ?? why}</p>}
       {byMeaning(search) && <p class="hint">{words.kept.byMeaning}</p>}
       <Telling
-        {...{ name, feed, secret }}
+        {...{ name, feed }}
         noMail={desk.noMail}
         alert={alert?.reason && mistake !== null ? { ...alert, reason: mistake } : alert}
         // Mails lead to the settings of a search.
@@ -400,9 +398,9 @@ const focusLost = (row: HTMLElement | null) => {
 }
 
 /** The sets of outlets of the key. They are made where outlets are chosen. */
-function Sets({ secret, onRenamed }: { secret: string; onRenamed(): Promise<void> }) {
+function Sets({ onRenamed }: { onRenamed(): Promise<void> }) {
   const { words, say } = useSpeech()
-  const { sets, wrong, rename, remove } = useSets(secret)
+  const { sets, wrong, rename, remove } = useSets()
   /** The set that was changed last. */
   const [changed, setChanged] = useState('')
   const [named, setNamed] = useState('')

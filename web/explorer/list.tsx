@@ -24,7 +24,6 @@ const loadTake = () => import('./desk.tsx')
 
 interface ListProps {
   results: Results & { loadMore(): void }
-  secret: string
   fresh: number
   onFresh(): void
   onAgain(): void
@@ -37,9 +36,9 @@ interface ListProps {
 
 /** The results: their number, the cards, and further cards when the end comes into view. */
 export function ResultList(props: ListProps): VNode {
-  const { results, secret, onAgain, onChange, onForget, isOnce } = props
+  const { results, onAgain, onChange, onForget, isOnce } = props
   const { of, failure, loading, told } = results
-  const related = useRelated(results, secret)
+  const related = useRelated(results)
   const [unfolded, setUnfolded] = useState<string | null>(null)
   const { articles, folded } = useMemo(
     () => foldTexts(results.articles, isOnce ? told : null, unfolded),
@@ -47,7 +46,7 @@ export function ResultList(props: ListProps): VNode {
   )
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
   const { words, say } = useSpeech()
-  const { meaning } = useMeaning(of, secret)
+  const { meaning } = useMeaning(of)
   const drop = dropOf(of, articles, meaning?.near ?? null)
   const since = useMemo(() => of && freshSince(of), [of])
   const now = useNow(60_000)
@@ -83,9 +82,7 @@ export function ResultList(props: ListProps): VNode {
       {of !== null && <Printed of={of} now={now} />}
       {isOnce && <p class="hint">{words.copies.onceAbout}</p>}
       <MeaningLine meaning={meaning} />
-      {of !== null && Take !== undefined && (
-        <Take search={of} secret={secret} open={taking} onClose={close} />
-      )}
+      {of !== null && Take !== undefined && <Take search={of} open={taking} onClose={close} />}
       {articles.length > 0 && (
         <ol class={`cards${loading === 'first' ? ' stale' : ''}${isCompact ? ' compact' : ''}`}>
           {articles.map((article, at) => (
@@ -149,18 +146,16 @@ function dropOf(of: Search | null, articles: Article[], near: number | null): nu
 }
 
 /** Articles on the same event, by the id of an article. */
-function useRelated({ of, quota }: Results, secret: string): ReadonlyMap<string, Related[]> {
+function useRelated({ of, quota }: Results): ReadonlyMap<string, Related[]> {
   const [found, setFound] = useState<ReadonlyMap<string, Related[]>>(new Map())
   const look = useCallback(
     async (signal: AbortSignal) => {
       setFound(new Map())
       if (of === null || quota !== null) return
       const { followRelated } = await import('./copies.tsx')
-      await followRelated(secret, signal, (id, data) =>
-        setFound(before => new Map(before).set(id, data)),
-      )
+      await followRelated(signal, (id, data) => setFound(before => new Map(before).set(id, data)))
     },
-    [of, quota, secret],
+    [of, quota],
   )
   useWork(look)
   return found
@@ -215,22 +210,11 @@ function Head(
     onTake(way: Way): void
   },
 ) {
-  const {
-    results,
-    close,
-    fresh,
-    onFresh,
-    isCompact,
-    onCompact,
-    taking,
-    onTake,
-    secret,
-    isOnce,
-    onOnce,
-  } = props
+  const { results, close, fresh, onFresh, isCompact, onCompact, taking, onTake, isOnce, onOnce } =
+    props
   // Of a search by meaning, only the close articles would be counted.
   const counted = isOnce && results.of?.mode !== 'semantic' ? results.of : null
-  const texts = useCounts(counted, 'country', secret, 0, true).counts?.total
+  const texts = useCounts(counted, 'country', 0, true).counts?.total
   const speech = useSpeech()
   const { words, say } = speech
   return (

@@ -4,7 +4,14 @@ import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '#shared/articles/article'
 import { Button, Footer, Header, KeyTaker, useLater } from '#web/parts/controls.tsx'
-import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '#web/parts/request'
+import {
+  forgetKey,
+  keyIn,
+  knownKey,
+  rememberKey,
+  setPageKey,
+  takeKeyFromAddress,
+} from '#web/parts/request'
 import {
   loadSpeech,
   preferredLanguage,
@@ -76,6 +83,7 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
   const [said, setSaid] = useState('')
   const keys = useKey(offered)
   const { key, offer } = keys
+  setPageKey(key)
   const { words, language } = speech
   const { CitePage, KeptPage } = useLater(IS_CITED || (IS_KEPT && key !== ''), loadDesk)
   useEffect(() => {
@@ -113,30 +121,18 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
         )}
         {IS_CITED ? (
           CitePage && (
-            <CitePage secret={key}>
+            <CitePage>
               <KeyForm onKey={keys.use} />
             </CitePage>
           )
         ) : key === '' ? (
           <Welcome said={said} onKey={keys.use} />
         ) : ARTICLE_ID !== null ? (
-          <ArticlePage
-            key={key}
-            id={ARTICLE_ID}
-            secret={key}
-            isPasted={keys.isPasted}
-            onForget={forget}
-          />
+          <ArticlePage key={key} id={ARTICLE_ID} isPasted={keys.isPasted} onForget={forget} />
         ) : IS_KEPT ? (
-          KeptPage && <KeptPage key={key} secret={key} onForget={forget} />
+          KeptPage && <KeptPage key={key} onForget={forget} />
         ) : (
-          <SearchPage
-            key={key}
-            secret={key}
-            first={keys.first}
-            isPasted={keys.isPasted}
-            onForget={forget}
-          />
+          <SearchPage key={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
         )}
         <Footer />
       </KeyTaker.Provider>

@@ -96,19 +96,18 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
  * @param props.isPasted the key came from the form, which had the focus until now
  */
 export function SearchPage(props: {
-  secret: string
   first: First | null
   isPasted: boolean
   onForget(): void
 }): VNode {
-  const { secret, first, isPasted, onForget } = props
+  const { first, isPasted, onForget } = props
   const { words, say, number } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } =
     useDraftedSearch()
   // A query that cannot be read is not sent. The line below the box gives the reason.
   const asked = useMemo(() => (readQuery(search).kind === 'problem' ? null : search), [search])
-  const results = useResults(asked, secret, round, first)
-  const fresh = useFresh(results.of, secret, results.quota)
+  const results = useResults(asked, round, first)
+  const fresh = useFresh(results.of, results.quota)
   const errors = results.failure?.errors ?? {}
   const [isOnce, switchOnce] = useOnce()
   const showFresh = () => {
@@ -116,12 +115,12 @@ export function SearchPage(props: {
     again()
   }
   const { failed, ...counting } = useCounting()
-  const figures = { search: results.of, secret, onChange: change, ...counting.figures }
+  const figures = { search: results.of, onChange: change, ...counting.figures }
   usePlace(results)
   // They are on their way while the first results are.
   const { Timeline, Breakdown } = useLater(asked !== null, loadFigures)
   const { PartWords } = useLater(search.mode === 'expression', loadPartWords)
-  const { meaning, isOld } = useMeaning(results.of, secret)
+  const { meaning, isOld } = useMeaning(results.of)
   // Without results, no heading of figures is shown. Where nothing is close in meaning, figures
   // would count what may be about anything; until that is known, they would be paid for nothing.
   const hasFigures = results.total > 0 && !isOld && meaning?.close !== 0
@@ -149,10 +148,10 @@ export function SearchPage(props: {
         onSearch={submit}
       />
       <div class="columns">
-        <Filters {...{ search, errors, secret, found }} onChange={change} />
+        <Filters {...{ search, errors, found }} onChange={change} />
         <div class="main-column">
           <ActiveFilters search={search} onChange={change} onClear={clear} />
-          {PartWords && <PartWords search={results.of} secret={secret} />}
+          {PartWords && <PartWords search={results.of} />}
           {hasFigures && failed !== null && (
             <CountFailure failure={failed} onAgain={counting.again} />
           )}
@@ -166,7 +165,7 @@ export function SearchPage(props: {
             </Unfolding>
           )}
           <ResultList
-            {...{ results, secret, fresh, onForget, isOnce }}
+            {...{ results, fresh, onForget, isOnce }}
             onOnce={switchOnce}
             onFresh={showFresh}
             onAgain={again}

@@ -27,11 +27,21 @@ interface Answer<T> {
 export type Outcome<T> = Answer<T> | Failure
 
 export interface Asking {
-  /** null: the browser sends the password for which it asked when it opened the page. */
-  key: string | null
+  /** Absent: the key of the page. */
+  key?: string
   signal?: AbortSignal | undefined
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   body?: unknown
+}
+
+/**
+ * The key of this page's requests; null: the browser sends the password for which it asked when it
+ * opened the page.
+ */
+let ownKey: string | null = null
+export const pageKey = (): string | null => ownKey
+export function setPageKey(key: string): void {
+  ownKey = key
 }
 
 /**
@@ -50,7 +60,7 @@ const TIMEOUT = 20_000
 export async function ask<T>(
   path: string,
   is: (json: unknown) => json is T,
-  asking: Asking,
+  asking: Asking = {},
 ): Promise<Outcome<T>> {
   const response = await exchange(path, asking)
   if (!(response instanceof Response)) return response
@@ -63,7 +73,7 @@ export async function ask<T>(
 }
 
 /** Requests a file, whose content is not parsed. */
-export async function askFile(path: string, asking: Asking): Promise<Outcome<Blob>> {
+export async function askFile(path: string, asking: Asking = {}): Promise<Outcome<Blob>> {
   const response = await exchange(path, asking)
   return response instanceof Response
     ? { kind: 'ok', value: await response.blob(), quota: null, room: 1 }
@@ -72,13 +82,14 @@ export async function askFile(path: string, asking: Asking): Promise<Outcome<Blo
 
 /** A successful answer, whose body is not read yet; or the reason why there is none. */
 async function exchange(path: string, asking: Asking): Promise<Response | Failure> {
-  const response = await send(path, asking)
+  const key = asking.key ?? ownKey
+  const response = await send(path, key, asking)
   if (response === null) return failure('offline')
   if (response.ok) return response
   const refused = refusal(response, await readJson(response, asking.signal))
   // The device forgets a key that is no longer valid. The tab still keeps it, and shows the
   // failure.
-  if (refused.code === 'invalid_token' && asking.key === localStorage.getItem(PLACE))
+  if (refused.code === 'invalid_token' && key === localStorage.getItem(PLACE))
     localStorage.removeItem(PLACE)
   return refused
 }
@@ -86,7 +97,8 @@ async function exchange(path: string, asking: Asking): Promise<Response | Failur
 /** null: no answer came. */
 async function send(
   path: string,
-  { key, signal, method = 'GET', body }: Asking,
+  key: string | null,
+  { signal, method = 'GET', body }: Asking,
 ): Promise<Response | null> {
   const headers = new Headers(key === null ? {} : { Authorization: `Bearer ${key}` })
   if (body !== undefined) headers.set('Content-Type', 'application/json')

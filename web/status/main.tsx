@@ -236,7 +236,7 @@ function useFigures(): Watch {
     const address = `${location.origin}/status/figures`
     for (;;) {
       await whenSeen(signal)
-      const outcome = await ask(address, isFigures, { key: null, signal })
+      const outcome = await ask(address, isFigures, { signal })
       if (outcome.kind === 'ok')
         setWatch({ figures: outcome.value, readAt: Date.now(), failure: null })
       else setWatch(last => ({ ...last, failure: outcome }))

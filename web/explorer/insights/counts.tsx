@@ -16,22 +16,16 @@ export type Counted = { counts: Counts | null; failure: Failure | null; isOld: b
 export const NOTHING: Counted = { counts: null, failure: null, isOld: false }
 
 /** @param search null: nothing to count */
-export function useCounts(
-  search: Search | null,
-  by: By,
-  secret: string,
-  round: number,
-  texts = false,
-): Counted {
+export function useCounts(search: Search | null, by: By, round: number, texts = false): Counted {
   const [counted, setCounted] = useState<Counted & { of: Search | null }>({ ...NOTHING, of: null })
   const count = useCallback(
     async (signal: AbortSignal) => {
       if (search === null) return setCounted({ ...NOTHING, of: null })
       setCounted(before => ({ ...before, isOld: true }))
-      const answer = await askOnce(search, by, secret, round, texts)
+      const answer = await askOnce(search, by, round, texts)
       if (!signal.aborted) setCounted({ ...toCounted(answer), of: search })
     },
-    [search, by, secret, round, texts],
+    [search, by, round, texts],
   )
   useWork(count)
   return { ...counted, isOld: counted.isOld || counted.of !== search }
@@ -43,17 +37,11 @@ export function useCounts(
  */
 const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
 
-function askOnce(
-  search: Search,
-  by: By,
-  secret: string,
-  round: number,
-  texts: boolean,
-): Promise<Outcome<Counts>> {
+function askOnce(search: Search, by: By, round: number, texts: boolean): Promise<Outcome<Counts>> {
   const ofSearch = asked.get(search) ?? new Map<string, Promise<Outcome<Counts>>>()
   asked.set(search, ofSearch)
   const name = `${by} ${round} ${texts}`
-  const answer = ofSearch.get(name) ?? ask(countsPath(search, by, texts), isCounts, { key: secret })
+  const answer = ofSearch.get(name) ?? ask(countsPath(search, by, texts), isCounts)
   ofSearch.set(name, answer)
   return answer
 }
@@ -90,7 +78,6 @@ export const isCounts = (json: unknown): json is Counts => hasList(json, 'data')
 /** Properties that all figures of a search share. */
 export interface FigureProps {
   search: Search | null
-  secret: string
   /** Increased to count again. */
   round: number
   onChange(change: Partial<Search>): void
@@ -115,12 +102,12 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
  * How many articles a search by meaning can find at present, and of how many. undefined: unknown,
  * or the search has another mode. Old: it is of the search before.
  */
-export function useMeaning(
-  search: Search | null,
-  secret: string,
-): { meaning: Meaning | undefined; isOld: boolean } {
+export function useMeaning(search: Search | null): {
+  meaning: Meaning | undefined
+  isOld: boolean
+} {
   const asked = search?.mode === 'semantic' ? search : null
-  const { counts, isOld } = useCounts(asked, 'country', secret, 0)
+  const { counts, isOld } = useCounts(asked, 'country', 0)
   return { meaning: isOld ? undefined : counts?.meaning, isOld: asked !== null && isOld }
 }
 
@@ -128,13 +115,9 @@ export function useMeaning(
  * Says in a sentence how many articles of a search by meaning are close. Shows nothing where that
  * is not known.
  */
-export function CloseLine(props: {
-  search: Search
-  secret: string
-  sentence: string
-}): VNode | null {
+export function CloseLine(props: { search: Search; sentence: string }): VNode | null {
   const { say } = useSpeech()
-  const close = useMeaning(props.search, props.secret).meaning?.close ?? null
+  const close = useMeaning(props.search).meaning?.close ?? null
   return close === null ? null : <p class="hint">{say(props.sentence, { close })}</p>
 }
 

@@ -19,7 +19,6 @@ import { type Counted, countsPath, isCounts, NOTHING, type TimeUnit, toCounted }
 export function useTimeCounts(
   search: Search | null,
   unit: TimeUnit | null,
-  secret: string,
   round: number,
   texts: boolean,
 ): Counted & { unit: TimeUnit } {
@@ -31,7 +30,7 @@ export function useTimeCounts(
     async (signal: AbortSignal) => {
       if (search === null) return setCounted({ ...NOTHING, unit: 'month' })
       void round
-      const asking = { key: secret, signal }
+      const asking = { signal }
       setCounted(before => ({ ...before, isOld: true }))
       const first = await askTimeCounts(search, unit ?? 'month', texts, asking)
       const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
@@ -39,7 +38,7 @@ export function useTimeCounts(
       const answer = isFirst ? first : await askTimeCounts(search, of, texts, asking)
       setCounted({ ...toCounted(answer), unit: of })
     },
-    [search, unit, secret, round, texts],
+    [search, unit, round, texts],
   )
   useWork(count)
   return counted
@@ -114,12 +113,7 @@ const MOST_DAYS = 366 * 86_400_000
  * Adds to each bucket of time how complete its days are. Hours get no such figure, because only
  * days are known.
  */
-export function useCompleteness(
-  search: Search | null,
-  data: Count[],
-  unit: TimeUnit,
-  secret: string,
-): Bucket[] {
+export function useCompleteness(search: Search | null, data: Count[], unit: TimeUnit): Bucket[] {
   const speech = useSpeech()
   const [covered, setCovered] = useState<{ of: Count[]; buckets: Bucket[] } | null>(null)
   const look = useCallback(
@@ -130,7 +124,6 @@ export function useCompleteness(
         data.find(({ count }) => count > 0)?.from,
         data.at(-1)?.to,
         {
-          key: secret,
           signal,
         },
       )
@@ -141,7 +134,7 @@ export function useCompleteness(
           buckets: data.map(one => bucketOf(one, days, search.outlet, speech)),
         })
     },
-    [search, data, unit, secret, speech],
+    [search, data, unit, speech],
   )
   useWork(look)
   return covered?.of === data ? covered.buckets : data

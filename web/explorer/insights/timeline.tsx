@@ -16,7 +16,6 @@ import { type Bucket, useCompleteness, useTimeCounts } from './over-time.ts'
  */
 export function Timeline({
   search,
-  secret,
   round,
   onChange,
   onFailure,
@@ -24,9 +23,9 @@ export function Timeline({
 }: FigureProps & { texts: boolean }): VNode {
   const { words } = useSpeech()
   const [unit, setUnit] = useUnit()
-  const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round, texts)
+  const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, round, texts)
   useEffect(() => onFailure('time', failure), [failure, onFailure])
-  const covered = useCompleteness(search, counts?.data ?? NOTHING, drawn, secret)
+  const covered = useCompleteness(search, counts?.data ?? NOTHING, drawn)
   const data = useMemo(() => trimmed(covered), [covered])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
@@ -242,14 +241,13 @@ const FIRST = 8
 export function Breakdown({
   by,
   search,
-  secret,
   round,
   onChange,
   onFailure,
 }: FigureProps & { by: BreakdownBy }): VNode {
   const { words, say } = useSpeech()
   const [all, setAll] = useState(false)
-  const { counts, failure, isOld } = useCounts(search, by, secret, round)
+  const { counts, failure, isOld } = useCounts(search, by, round)
   useEffect(() => onFailure(by, failure), [by, failure, onFailure])
   const rows = (counts?.data ?? []).filter(({ count }) => count > 0)
   const most = Math.max(...rows.map(({ count }) => count))

@@ -85,10 +85,8 @@ const PAUSE = 180
  * A field for a part of a name, with a list of existing names: a combobox by the ARIA practices.
  * The list only suggests: the reader may write any text.
  */
-export function NameField(
-  props: FilterProps & { field: 'outlet' | 'author'; secret: string },
-): VNode {
-  const { field, secret, search, errors, onChange } = props
+export function NameField(props: FilterProps & { field: 'outlet' | 'author' }): VNode {
+  const { field, search, errors, onChange } = props
   const { words } = useSpeech()
   const takeKey = useContext(KeyTaker)
   const id = useId()
@@ -96,7 +94,7 @@ export function NameField(
   const [text, setText] = useStateOf(value, value)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
-  const found = useSuggestions(field, open ? text : '', secret).map(one => one.value)
+  const found = useSuggestions(field, open ? text : '').map(one => one.value)
   // The filter finds all outlets of one name.
   const names = [...new Set(found)]
   const shown = open && names.length > 0
@@ -207,18 +205,14 @@ export interface Suggested {
 export function askSuggestions(
   field: 'outlet' | 'author',
   q: string,
-  asking: Asking,
+  asking?: Asking,
 ): Promise<Outcome<{ data: Suggested[] }>> {
   const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
   return ask(path, isListOf<Suggested>, asking)
 }
 
 /** Names that contain the text; none for an empty text. */
-export function useSuggestions(
-  field: 'outlet' | 'author',
-  text: string,
-  secret: string,
-): Suggested[] {
+export function useSuggestions(field: 'outlet' | 'author', text: string): Suggested[] {
   const [names, setNames] = useState<Suggested[]>([])
   const look = useCallback(
     async (signal: AbortSignal) => {
@@ -226,10 +220,10 @@ export function useSuggestions(
       if (q === '') return setNames([])
       await rest(PAUSE, signal)
       // The field also works without suggestions.
-      const answer = await askSuggestions(field, q, { key: secret, signal })
+      const answer = await askSuggestions(field, q, { signal })
       setNames(answer.kind === 'ok' ? answer.value.data : [])
     },
-    [field, text, secret],
+    [field, text],
   )
   useWork(look)
   return names

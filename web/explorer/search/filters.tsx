@@ -21,8 +21,7 @@ export function Filters({
   errors,
   found,
   onChange,
-  secret,
-}: FilterProps & { found: string | null; secret: string }): VNode {
+}: FilterProps & { found: string | null }): VNode {
   const { words, say, number } = useSpeech()
   const fold = useRef<HTMLDetailsElement>(null)
   const show = () => {
@@ -82,9 +81,9 @@ export function Filters({
             onChange({ languages: switched(LANGUAGES, search.languages, language) })
           }
         />
-        <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
-        <SeveralOutlets {...{ search, errors, secret, onChange }} />
-        <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
+        <NameField field="outlet" {...{ search, errors, onChange }} />
+        <SeveralOutlets {...{ search, errors, onChange }} />
+        <NameField field="author" {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
         <WhatOutletsSay search={search} errors={errors} onChange={onChange} />
         {found !== null && <Button class="primary found" onClick={show} text={found} />}
@@ -103,15 +102,15 @@ function useFold(isOn: boolean) {
 type FoldEvent = TargetedEvent<HTMLDetailsElement>
 
 /** The filter for several outlets. Most searches have none, so it loads when it is opened. */
-function SeveralOutlets(props: FilterProps & { secret: string }) {
-  const { search, errors, secret, onChange } = props
+function SeveralOutlets(props: FilterProps) {
+  const { search, errors, onChange } = props
   const { words, heard } = useSpeech()
   const fold = useFold(search.outlets !== '')
   const { Outlets } = useLater(fold.open, loadOutlets)
   return (
     <details class="group several" {...fold}>
       <summary>{words.sets.several}</summary>
-      {Outlets !== undefined && fold.open && <Outlets {...{ search, secret, onChange }} />}
+      {Outlets !== undefined && fold.open && <Outlets {...{ search, onChange }} />}
       {errors.outlets !== undefined && (
         <p class="problem" role="alert">
           {heard(errors.outlets) ?? errors.outlets.join(' ')}

@@ -17,8 +17,8 @@ export const noteMarks = (marks: Record<string, string>): void =>
 export const dropMarks = (): void => localStorage.removeItem(MARKS)
 
 /** Marks the present place of a search that was just kept, so that later articles count as new. */
-export async function beginMark(id: string, key: string): Promise<void> {
-  const asking = { key, method: 'POST' as const, body: { marks: { [id]: null } } }
+export async function beginMark(id: string): Promise<void> {
+  const asking = { method: 'POST' as const, body: { marks: { [id]: null } } }
   const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
   if (answer.kind === 'ok')
     noteMarks(Object.fromEntries(answer.value.data.map(one => [one.id, one.mark])))

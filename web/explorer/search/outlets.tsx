@@ -16,17 +16,13 @@ export const LONGEST_SET_NAME = 60
  * Several outlets at once: from the suggestions or by their domains, or a set of the key by its
  * name. Chosen outlets can be saved as a set.
  */
-export function Outlets(props: {
-  search: Search
-  secret: string
-  onChange(change: Partial<Search>): void
-}): VNode {
-  const { search, secret, onChange } = props
+export function Outlets(props: { search: Search; onChange(change: Partial<Search>): void }): VNode {
+  const { search, onChange } = props
   const { words, say } = useSpeech()
   const chosen = entriesOf(search.outlets)
   const domains = chosen.filter(isDomain)
-  const { sets, wrong, save, rename } = useSets(secret)
-  const unknown = useUnknown(domains, secret)
+  const { sets, wrong, save, rename } = useSets()
+  const unknown = useUnknown(domains)
   useOutletNames()
   const [name, setName] = useState('')
   /** The set whose outlets are being changed. */
@@ -86,7 +82,7 @@ export function Outlets(props: {
       {unknown.length > 0 && (
         <p class="problem">{say(words.sets.unknown, { domains: unknown.join(', ') })}</p>
       )}
-      <AddOutlet secret={secret} field={added} onAdd={one => choose([...chosen, one])} />
+      <AddOutlet field={added} onAdd={one => choose([...chosen, one])} />
       {sets.length > 0 && (
         <label>
           {words.sets.yours}
@@ -175,11 +171,10 @@ const domainOf = (one: Suggested | undefined) => one?.outlet?.domain
 
 /** A field that adds an outlet: a suggestion, or a domain that somebody writes. */
 function AddOutlet(props: {
-  secret: string
   field: RefObject<HTMLInputElement | null>
   onAdd(domain: string): void
 }) {
-  const { secret, field, onAdd } = props
+  const { field, onAdd } = props
   const { words, say } = useSpeech()
   const [text, setText] = useState('')
   const [problem, setProblem] = useStateOf(text, '')
@@ -187,7 +182,7 @@ function AddOutlet(props: {
   const shown = useRef(text)
   shown.current = text
   const id = useId()
-  const found = useSuggestions('outlet', text, secret)
+  const found = useSuggestions('outlet', text)
   const add = (domain: string) => {
     setText('')
     onAdd(domain.trim().toLowerCase())
@@ -195,7 +190,7 @@ function AddOutlet(props: {
   const enter = async () => {
     const q = text.trim()
     if (q === '' || isDomain(q)) return q === '' ? undefined : add(q)
-    const answer = await askSuggestions('outlet', q, { key: secret })
+    const answer = await askSuggestions('outlet', q)
     // The reader has typed on.
     if (shown.current !== text) return
     setFailure(answer.kind === 'failure' ? answer : null)
@@ -259,24 +254,24 @@ interface Sets {
 
 const pathOf = (name: string) => `/explore/outlet-sets/${encodeURIComponent(name)}`
 
-export function useSets(secret: string): Sets {
+export function useSets(): Sets {
   const speech = useSpeech()
   const [sets, setSets] = useState<OutletSet[]>([])
   const { failure, told } = useAsking()
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const path = '/explore/outlet-sets'
-      const answer = await told(ask(path, isListOf<OutletSet>, { key: secret, signal }))
+      const answer = await told(ask(path, isListOf<OutletSet>, { signal }))
       if (answer === null) return
       for (const { name, outlets } of answer.data)
         for (const one of [...outlets, { name, domain: name.toLowerCase() }]) noteOutlet(one)
       setSets(answer.data)
     },
-    [secret, told],
+    [told],
   )
   useWork(look)
   const put = async (name: string, body: { domains: string[] } | { name: string }) => {
-    const asking = { key: secret, method: 'PUT' as const, body }
+    const asking = { method: 'PUT' as const, body }
     const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))
     if (made !== null) await look()
     return made !== null
@@ -287,27 +282,27 @@ export function useSets(secret: string): Sets {
     save: (name, domains) => put(name, { domains }),
     rename: (name, to) => put(name, { name: to }),
     async remove(name: string): Promise<void> {
-      const gone = await told(askFile(pathOf(name), { key: secret, method: 'DELETE' }))
+      const gone = await told(askFile(pathOf(name), { method: 'DELETE' }))
       if (gone !== null) await look()
     },
   }
 }
 
 /** Domains that no outlet of the plan has; one that was asked about stays known. */
-function useUnknown(domains: string[], secret: string): string[] {
+function useUnknown(domains: string[]): string[] {
   const [known, setKnown] = useState<ReadonlyMap<string, boolean>>(new Map())
   const all = domains.join()
   const look = useCallback(
     async (signal: AbortSignal) => {
       for (const domain of all === '' ? [] : all.split(',')) {
-        const answer = await askSuggestions('outlet', domain, { key: secret, signal })
+        const answer = await askSuggestions('outlet', domain, { signal })
         if (answer.kind === 'failure') return
         const there = answer.value.data.find(one => one.outlet?.domain === domain)
         if (there?.outlet) noteOutlet(there.outlet)
         setKnown(before => new Map(before).set(domain, there !== undefined))
       }
     },
-    [all, secret],
+    [all],
   )
   useWork(look)
   return domains.filter(domain => known.get(domain) === false)

@@ -66,8 +66,8 @@ function partsOf(search: Search): string[] {
 }
 
 /** @param props.search a search whose results are shown; null: none */
-export function PartWords(props: { search: Search | null; secret: string }): VNode | null {
-  const { search, secret } = props
+export function PartWords(props: { search: Search | null }): VNode | null {
+  const { search } = props
   const { words, say, number } = useSpeech()
   const [found, setFound] = useState<Words[]>([])
   const find = useCallback(
@@ -75,12 +75,12 @@ export function PartWords(props: { search: Search | null; secret: string }): VNo
       setFound([])
       const answers: Words[] = []
       for (const part of search === null ? [] : partsOf(search)) {
-        const answer = await ask(wordsPath(search!, part), isWords, { key: secret, signal })
+        const answer = await ask(wordsPath(search!, part), isWords, { signal })
         if (answer.kind === 'ok') answers.push(answer.value)
       }
       if (!signal.aborted) setFound(answers)
     },
-    [search, secret],
+    [search],
   )
   useWork(find)
   if (found.length === 0) return null

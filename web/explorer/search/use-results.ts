@@ -10,6 +10,7 @@ import {
   isListOf,
   isRecord,
   type Outcome,
+  pageKey,
 } from '#web/parts/request'
 import { rest, whenSeen } from '#web/parts/time'
 import { BESIDE, isSame, readSearch, type Search, writeSearch } from './search.ts'
@@ -141,7 +142,7 @@ export async function tryKey(
 }
 
 /**
- * The results of a search. It loads the first page when the search, the key or `round` changes, and
+ * The results of a search. It loads the first page when the search or `round` changes, and
  * further pages by the cursor.
  *
  * @param search null: the search cannot be requested
@@ -154,7 +155,6 @@ export interface LoadedResults extends Results {
 
 export function useResults(
   search: Search | null,
-  key: string,
   round: number,
   first: First | null,
 ): LoadedResults {
@@ -162,76 +162,70 @@ export function useResults(
   const running = useRef<AbortController | null>(null)
   const given = useRef(first)
 
-  const load = useCallback(
-    async (of: Search, cursor: string | null) => {
-      running.current?.abort()
-      const mine = new AbortController()
-      running.current = mine
-      const asking = { key, signal: mine.signal }
-      setResults(before => ({
-        ...before,
-        loading: cursor === null ? 'first' : 'more',
-        failure: null,
-      }))
-      const here =
-        cursor === null && given.current !== null && isSame(given.current.of, of)
-          ? given.current
-          : null
-      given.current = null
-      try {
-        const answer = here
-          ? { kind: 'ok' as const, value: here.page, quota: here.quota }
-          : await askPage(of, cursor, asking)
-        if (answer.kind === 'failure')
-          return setResults(before => ({
-            ...(cursor === null ? NOTHING : before),
-            loading: null,
-            failure: answer,
-          }))
-        const { value: page, quota } = answer
-        setResults(before =>
-          cursor === null
-            ? begun({ of, page, quota })
-            : {
-                ...before,
-                loading: null,
-                next: page.next_cursor,
-                articles: [...before.articles, ...page.articles],
-              },
-        )
-        if (page.articles.length === 0) return
-        const copies = await askCopies(String(parametersOf(of, cursor)), asking)
-        if (copies.kind === 'ok') {
-          const told = copies.value.data.map(one => [one.id, one] as const)
-          setResults(before => ({ ...before, told: new Map([...before.told, ...told]) }))
-        }
-        if (of.mode === 'semantic' || of.q.trim() === '') return
-        const found = await ask(
-          `/explore/matches?${parametersOf(of, cursor)}`,
-          isListOf<FoundIn>,
-          asking,
-        )
-        if (found.kind !== 'ok') return
-        const matches = found.value.data.map(
-          ({ id, words, places, first }) =>
-            [
-              id,
-              { words: new Set(words), places: places ?? 0, late: (first ?? 0) >= 0.5 },
-            ] as const,
-        )
-        setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
-      } catch {
-        // Another search has replaced this one.
+  const load = useCallback(async (of: Search, cursor: string | null) => {
+    running.current?.abort()
+    const mine = new AbortController()
+    running.current = mine
+    const asking = { signal: mine.signal }
+    setResults(before => ({
+      ...before,
+      loading: cursor === null ? 'first' : 'more',
+      failure: null,
+    }))
+    const here =
+      cursor === null && given.current !== null && isSame(given.current.of, of)
+        ? given.current
+        : null
+    given.current = null
+    try {
+      const answer = here
+        ? { kind: 'ok' as const, value: here.page, quota: here.quota }
+        : await askPage(of, cursor, asking)
+      if (answer.kind === 'failure')
+        return setResults(before => ({
+          ...(cursor === null ? NOTHING : before),
+          loading: null,
+          failure: answer,
+        }))
+      const { value: page, quota } = answer
+      setResults(before =>
+        cursor === null
+          ? begun({ of, page, quota })
+          : {
+              ...before,
+              loading: null,
+              next: page.next_cursor,
+              articles: [...before.articles, ...page.articles],
+            },
+      )
+      if (page.articles.length === 0) return
+      const copies = await askCopies(String(parametersOf(of, cursor)), asking)
+      if (copies.kind === 'ok') {
+        const told = copies.value.data.map(one => [one.id, one] as const)
+        setResults(before => ({ ...before, told: new Map([...before.told, ...told]) }))
       }
-    },
-    [key],
-  )
+      if (of.mode === 'semantic' || of.q.trim() === '') return
+      const found = await ask(
+        `/explore/matches?${parametersOf(of, cursor)}`,
+        isListOf<FoundIn>,
+        asking,
+      )
+      if (found.kind !== 'ok') return
+      const matches = found.value.data.map(
+        ({ id, words, places, first }) =>
+          [id, { words: new Set(words), places: places ?? 0, late: (first ?? 0) >= 0.5 }] as const,
+      )
+      setResults(before => ({ ...before, matches: new Map([...before.matches, ...matches]) }))
+    } catch {
+      // Another search has replaced this one.
+    }
+  }, [])
 
   useEffect(() => {
     if (search === null) setResults(NOTHING)
     else void load(search, null)
     return () => running.current?.abort()
-  }, [search, key, round, load])
+  }, [search, round, load])
 
   const { of, next, loading } = results
   const loadMore = useCallback(() => {
@@ -272,15 +266,15 @@ const PAGES = 5
  *
  * @param of null: nothing is shown, or the search cannot be polled (semantic search)
  */
-export function useFresh(of: Search | null, key: string, quota: number | null): number {
+export function useFresh(of: Search | null, quota: number | null): number {
   const [fresh, setFresh] = useState(0)
   const look = useCallback(
     async (signal: AbortSignal) => {
       setFresh(0)
       if (of === null || of.mode === 'semantic') return
-      await follow(of, key, quota === null ? PAUSE : PAUSE_WITH_QUOTA, signal, setFresh)
+      await follow(of, quota === null ? PAUSE : PAUSE_WITH_QUOTA, signal, setFresh)
     },
-    [of, key, quota],
+    [of, quota],
   )
   useWork(look)
   return fresh
@@ -288,14 +282,16 @@ export function useFresh(of: Search | null, key: string, quota: number | null): 
 
 async function follow(
   of: Search,
-  key: string,
   pause: number,
   signal: AbortSignal,
   tell: (fresh: number) => void,
 ): Promise<void> {
   // The package for clients is a separate file, so that the first view does not wait for it.
   const { createClient, ApiError } = await import('#clients/typescript/src/index')
-  const look = createLook(createClient({ url: location.origin, key, retries: 0, signal }), of)
+  const look = createLook(
+    createClient({ url: location.origin, key: pageKey() ?? '', retries: 0, signal }),
+    of,
+  )
   for (let wait = 0; ; ) {
     await rest(wait, signal)
     await whenSeen(signal)

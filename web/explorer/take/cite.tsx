@@ -8,7 +8,7 @@ import { addressOf, readStored, type Search, writeSearch } from '#web/explorer/s
 import type { Article } from '#web/explorer/search/use-results'
 import { Button, CopyButton, useAsking, useStateOf } from '#web/parts/controls.tsx'
 import { FailureNotice } from '#web/parts/failure-notice.tsx'
-import { ask, askFile, hasList, isRecord } from '#web/parts/request'
+import { ask, askFile, hasList, isRecord, pageKey } from '#web/parts/request'
 import { useSpeech } from '#web/words/index'
 import { saveFile } from './download.ts'
 
@@ -54,13 +54,7 @@ const SHOWN = 100
  *
  * @param props.children the form for a key, while there is no key
  */
-export function CitePage({
-  secret,
-  children,
-}: {
-  secret: string
-  children: ComponentChildren
-}): VNode {
+export function CitePage({ children }: { children: ComponentChildren }): VNode {
   const speech = useSpeech()
   const { words, date, say } = speech
   const [citation] = useState(toldByPage)
@@ -113,26 +107,26 @@ export function CitePage({
           <CopyButton text={text} />
         </section>
       ))}
-      {secret === '' ? (
+      {pageKey() === '' ? (
         <>
           <p class="lead">{words.cite.locked}</p>
           {children}
         </>
       ) : (
-        <CitedArticles citation={citation} secret={secret} />
+        <CitedArticles citation={citation} />
       )}
     </main>
   )
 }
 
 /** The articles within the reader's plan: as files, and the first of them for reading. */
-function CitedArticles({ citation: { address }, secret }: { citation: Citation; secret: string }) {
+function CitedArticles({ citation: { address } }: { citation: Citation }) {
   const { words, say } = useSpeech()
   const [cited, setCited] = useState<{ outside: number; articles: Article[] } | null>(null)
   const { failure, told } = useAsking()
-  const show = async () => setCited(await told(ask(`${address}.json`, isCited, { key: secret })))
+  const show = async () => setCited(await told(ask(`${address}.json`, isCited)))
   const save = async (format: string) => {
-    const file = await told(askFile(`${address}.${format}`, { key: secret }))
+    const file = await told(askFile(`${address}.${format}`))
     if (file !== null) saveFile(file, `perscope-${address.slice(6, 18)}.${format}`)
   }
   return (
@@ -162,21 +156,19 @@ function CitedArticles({ citation: { address }, secret }: { citation: Citation; 
 }
 
 /** Gives a search an address that always shows the same articles. */
-export function CitePanel({ search, secret }: { search: Search; secret: string }): VNode {
+export function CitePanel({ search }: { search: Search }): VNode {
   const { words } = useSpeech()
   const [made, setMade] = useStateOf<Citation | null>(search, null)
   const { failure, told } = useAsking()
   const make = async () => {
     const body = { search: String(writeSearch(search)) }
-    setMade(
-      await told(ask('/explore/citations', isCitation, { key: secret, method: 'POST', body })),
-    )
+    setMade(await told(ask('/explore/citations', isCitation, { method: 'POST', body })))
   }
   return (
     <section>
       <h3>{words.take.cite}</h3>
       <p class="hint">{words.cite.about}</p>
-      <CloseLine {...{ search, secret }} sentence={words.take.close} />
+      <CloseLine search={search} sentence={words.take.close} />
       <p class="row">
         <Button class="primary" onClick={make} text={words.cite.make} />
       </p>

@@ -45,8 +45,8 @@ interface Unsplit {
  * Up to five searches on one timeline: numbers or shares, as a drawing, a table and a file. The
  * address has them while they are shown, so a link, a bookmark and a reload show them.
  */
-export function Compare(props: { search: Search; secret: string; isShown: boolean }): VNode {
-  const { search, secret, isShown } = props
+export function Compare(props: { search: Search; isShown: boolean }): VNode {
+  const { search, isShown } = props
   const speech = useSpeech()
   const { words, number, percent, say } = speech
   const labelOf = (one: Search) => inWords(one, speech)
@@ -82,11 +82,11 @@ export function Compare(props: { search: Search; secret: string; isShown: boolea
     })
   }
   const [unit, setUnit] = useUnit()
-  const { unit: of } = useTimeCounts(searches[0] ?? null, unit, secret, 0, false)
-  const { rows, of: counted, none, failure, again } = useRows(searches, of, texts, secret)
+  const { unit: of } = useTimeCounts(searches[0] ?? null, unit, 0, false)
+  const { rows, of: counted, none, failure, again } = useRows(searches, of, texts)
   const [unsplit, setUnsplit] = useStateOf<Unsplit | null>(search, null)
   const splitBy = (by: 'language' | 'country') => async () => {
-    const answer = await ask(countsPath(search, by, false), isCounts, { key: secret })
+    const answer = await ask(countsPath(search, by, false), isCounts)
     if (answer.kind === 'failure') return setUnsplit({ failure: answer, again: splitBy(by) })
     setUnsplit(null)
     const keys: string[] = answer.value.data.slice(0, MOST).map(({ key }) => key)
@@ -241,13 +241,13 @@ const NO_COUNTS: Pick<Counts, 'data'> = { data: [] }
  * Counts the articles of all searches, and of the same searches without their words. It also reads
  * how complete the days are.
  */
-function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: string) {
+function useRows(searches: Search[], unit: TimeUnit, texts: boolean) {
   const [found, setFound] = useState<Found>({ rows: [], of: searches, none: [], failure: null })
   const [round, setRound] = useState(0)
   const load = useCallback(
     async (signal: AbortSignal) => {
       void round
-      const count = (search: Search) => askTimeCounts(search, unit, texts, { key: secret, signal })
+      const count = (search: Search) => askTimeCounts(search, unit, texts, { signal })
       const sets = await Promise.all(
         searches.map(async search => {
           const own = await count(search)
@@ -258,7 +258,6 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
           if (all.kind === 'failure') return all
           const filled = own.value.data.filter(({ count }) => count > 0)
           const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, {
-            key: secret,
             signal,
           })
           return { kind: 'ok' as const, search, own: own.value, all: all.value, days }
@@ -270,7 +269,7 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean, secret: str
       const rows = failure === null ? rowsOf(told) : []
       setFound({ rows, of: searches, none, failure })
     },
-    [searches, unit, texts, secret, round],
+    [searches, unit, texts, round],
   )
   useWork(load)
   return { ...found, again: () => setRound(round + 1) }

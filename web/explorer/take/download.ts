@@ -2,7 +2,7 @@ import type { ArticleObject } from '#services/api/contract/resources'
 import { CSV_COLUMNS, csvHead, csvLine } from '#shared/articles/csv'
 import type { Search } from '#web/explorer/search/search'
 import { askCopies, askPage, type First, parametersOf } from '#web/explorer/search/use-results'
-import type { Asking, Failure } from '#web/parts/request'
+import type { Failure } from '#web/parts/request'
 import { rest } from '#web/parts/time'
 
 /*
@@ -48,7 +48,6 @@ interface Seen {
 
 interface DownloadOptions {
   search: Search
-  key: string
   format: Format
   sink: Sink
   tell(progress: Progress): void
@@ -98,15 +97,15 @@ const seen = ({ written, total, estimate }: Seen) => ({ written, total, estimate
  * A page of 100 articles. Each article gets its agencies, and the id of the first article with the
  * same text.
  */
-async function askBoth(search: Search, place: Reached, asking: Asking) {
+async function askBoth(search: Search, place: Reached, signal: AbortSignal) {
   const cursor = place.cursor || null
   if (place.page === null) {
-    const answer = await askPage(search, cursor, asking, 100)
+    const answer = await askPage(search, cursor, { signal }, 100)
     if (answer.kind === 'failure' || answer.value.articles.length === 0) return answer
     place.page = answer.value
   }
   const { page } = place
-  const copies = await askCopies(String(parametersOf(search, cursor, 100)), asking)
+  const copies = await askCopies(String(parametersOf(search, cursor, 100)), { signal })
   if (copies.kind === 'failure') return copies
   const byId = new Map(
     copies.value.data.map(({ id, first, agencies }) => [id, { first, agencies }]),
@@ -124,10 +123,10 @@ async function walk(
   place: Reached,
   signal: AbortSignal,
 ): Promise<void> {
-  const { search, key, sink, tell } = options
+  const { search, sink, tell } = options
   while (place.cursor !== null) {
     tell({ kind: 'running', ...seen(place) })
-    const answer = await askBoth(search, place, { key, signal })
+    const answer = await askBoth(search, place, signal)
     if (answer.kind === 'failure') {
       if (answer.code !== 'rate_limit_exceeded')
         return tell({ kind: 'paused', ...seen(place), failure: answer })

@@ -52,12 +52,10 @@ import { isKeptList, setAlert, Telling } from './telling.tsx'
  */
 export function Take({
   search,
-  secret,
   open,
   onClose,
 }: {
   search: Search
-  secret: string
   open: Way | null
   onClose(): void
 }): VNode {
@@ -89,13 +87,13 @@ export function Take({
             if (event.key === 'Escape' && !event.defaultPrevented) onClose()
           }}
         >
-          {way === 'download' && <DownloadPanel search={search} secret={secret} />}
+          {way === 'download' && <DownloadPanel search={search} />}
           {(way === 'keep' || way === 'tell') && (
-            <KeepPanel search={search} secret={secret} tells={way === 'tell'} />
+            <KeepPanel search={search} tells={way === 'tell'} />
           )}
           {way === 'code' && <Code search={search} />}
-          {way === 'cite' && <CitePanel search={search} secret={secret} />}
-          {way === 'compare' && <Compare {...{ search, secret }} isShown={way === open} />}
+          {way === 'cite' && <CitePanel search={search} />}
+          {way === 'compare' && <Compare search={search} isShown={way === open} />}
         </section>
       ))}
     </>
@@ -133,7 +131,7 @@ function Code({ search }: { search: Search }) {
  * All results as a file. The download shows its progress, can pause, and leaves nothing when it is
  * cancelled.
  */
-function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
+function DownloadPanel({ search }: { search: Search }) {
   const speech = useSpeech()
   const { words } = speech
   const [progress, setProgress] = useState<Progress | null>(null)
@@ -149,7 +147,7 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
   const start = async (format: Format) => {
     const sink = await openSink(`perscope-${localDay(new Date())}.${format}`, WRITERS[format].type)
     if (sink === null) return
-    running.current = startDownload({ search, key: secret, format, sink, tell: setProgress })
+    running.current = startDownload({ search, format, sink, tell: setProgress })
   }
   const end = () => {
     running.current?.cancel()
@@ -160,7 +158,7 @@ function DownloadPanel({ search, secret }: { search: Search; secret: string }) {
     <section class="download">
       <h3>{words.take.download}</h3>
       <p class="hint">{words.take.downloadAbout}</p>
-      <CloseLine {...{ search, secret }} sentence={words.take.close} />
+      <CloseLine search={search} sentence={words.take.close} />
       {over ? (
         <p class="row">
           {FORMATS.map(format => (
@@ -265,7 +263,7 @@ async function isProposed({ name, search }: KeptSearch): Promise<boolean> {
  * Keeps the search, under a name. The panel "Tell me" also says whom it tells, and keeps the search
  * when that is set.
  */
-function KeepPanel({ search, secret, tells }: { search: Search; secret: string; tells: boolean }) {
+function KeepPanel({ search, tells }: { search: Search; tells: boolean }) {
   const speech = useSpeech()
   const { words } = speech
   const [kept, setKept] = useStateOf<KeptSearch | null>(search, null)
@@ -288,7 +286,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   const look = useCallback(
     async (signal?: AbortSignal) => {
       const path = '/explore/searches'
-      const answer = await told(ask(path, isKeptList, { key: secret, signal }))
+      const answer = await told(ask(path, isKeptList, { signal }))
       const same = answer?.data.find(one => questionOf(readStored(one.search)) === question)
       if (same !== undefined) setKept(same)
       const from = parametersHere().get(KEPT)
@@ -296,7 +294,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
       setNoMail(answer?.no_mail ?? null)
       setLooked(true)
     },
-    [secret, told, question],
+    [told, question],
   )
   useWork(look)
   useReturn(kept?.alert?.state === 'asked', look)
@@ -305,13 +303,13 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     if (isKeeping) return null
     setKeeping(true)
     const body = { search: String(writeSearch(search)), name: own || usual }
-    const asking = { key: secret, method: 'POST' as const, body }
+    const asking = { method: 'POST' as const, body }
     const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
     setKeeping(false)
     if (made === null) return null
     setKept(made.data)
     goOn()
-    if (isOfWords) await beginMark(made.data.id, secret)
+    if (isOfWords) await beginMark(made.data.id)
     return made.data.id
   }
   const change = async (before: KeptSearch) => {
@@ -319,20 +317,20 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
     // A name that says the search says the new one; any other stays when none is typed.
     const given = own || ((await isProposed(before)) ? usual : undefined)
     const body = { name: given, search: changedTo(search, before) }
-    const asking = { key: secret, method: 'PATCH' as const, body }
+    const asking = { method: 'PATCH' as const, body }
     const path = `/explore/searches/${encodeURIComponent(id)}`
     const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
     if (changed === null) return
     setKept(changed.data)
     goOn()
-    if (isOfWords) await beginMark(id, secret)
+    if (isOfWords) await beginMark(id)
   }
   const remove = (id: string) =>
-    told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { key: secret, method: 'DELETE' }))
+    told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { method: 'DELETE' }))
   const set = async (terms: AlertTerms) => {
     const id = await keep()
     if (id === null) return null
-    const answer = await setAlert(secret, id, terms)
+    const answer = await setAlert(id, terms)
     // A search that was kept for an alert alone is not kept without it.
     const isLeft = kept === null && answer.kind === 'failure' && (await remove(id)) !== null
     if (isLeft) setKept(null)
@@ -341,7 +339,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
   }
   const end = async (what: 'alert' | 'feed') => {
     const path = `/explore/searches/${encodeURIComponent(kept?.id ?? '')}/${what}`
-    await told(askFile(path, { key: secret, method: 'DELETE' }))
+    await told(askFile(path, { method: 'DELETE' }))
     await look()
   }
   const tellsAbout = isOfWords ? words.alert.about : words.take.feedMeaning
@@ -364,7 +362,6 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
             name={kept?.name ?? usual}
             alert={kept?.alert ?? null}
             feed={kept?.feed ?? null}
-            secret={secret}
             noMail={noMail}
             isOfWords={isOfWords}
             isOpen
@@ -373,7 +370,7 @@ function KeepPanel({ search, secret, tells }: { search: Search; secret: string; 
             onEnd={end}
             onFeed={() => look()}
           />
-          <FeedSize search={search} secret={secret} />
+          <FeedSize search={search} />
         </>
       )}
       {failure !== null && <FailureNotice failure={failure} onAgain={() => look()} />}
@@ -438,7 +435,7 @@ function KeepForm(props: {
 const FEED_SIZE = LIMITS.perPage.maximum
 
 /** Says how many articles the feed holds, and whether a day of this week had more. */
-function FeedSize({ search, secret }: { search: Search; secret: string }) {
+function FeedSize({ search }: { search: Search }) {
   const { words, say } = useSpeech()
   const week = useMemo(() => {
     const publishedAfter = beginOf(daysBefore(new Date(), 6))
@@ -449,12 +446,12 @@ function FeedSize({ search, secret }: { search: Search; secret: string }) {
       ? { ...search, publishedAfter }
       : null
   }, [search])
-  const { counts } = useCounts(week, 'day', secret, 0)
+  const { counts } = useCounts(week, 'day', 0)
   const most = Math.max(0, ...(counts?.data ?? []).map(({ count }) => count))
   return (
     <>
       <p class="hint">{say(words.take.feedHolds, { n: FEED_SIZE })}</p>
-      <CloseLine {...{ search, secret }} sentence={words.take.feedClose} />
+      <CloseLine search={search} sentence={words.take.feedClose} />
       {most > FEED_SIZE && (
         <p class="hint" role="status">
           {say(words.take.feedFull, { most, n: FEED_SIZE })}

@@ -20,9 +20,9 @@ export const isKeptList = (json: unknown): json is { data: KeptSearch[]; no_mail
 type Answer = Failure | { kind: 'set'; secret: string }
 
 /** @returns a mistake in the terms, or the secret of a webhook's signatures */
-export async function setAlert(key: string, id: string, terms: AlertTerms): Promise<Answer> {
+export async function setAlert(id: string, terms: AlertTerms): Promise<Answer> {
   const path = `/explore/searches/${encodeURIComponent(id)}/alert`
-  const answer = await ask(path, isOneOf<Alert>, { key, method: 'PUT', body: terms })
+  const answer = await ask(path, isOneOf<Alert>, { method: 'PUT', body: terms })
   return answer.kind === 'failure'
     ? answer
     : { kind: 'set', secret: answer.value.data.secret ?? '' }
@@ -39,7 +39,6 @@ export function Telling(props: {
   name: string
   alert: Alert | null
   feed: KeptSearch['feed']
-  secret: string
   /** Why alerts cannot write to addresses of mail; null: they can. */
   noMail: string | null
   isOfWords: boolean
@@ -51,7 +50,7 @@ export function Telling(props: {
   /** The search has a feed. */
   onFeed(): void
 }): VNode {
-  const { name, alert, feed, secret, noMail, isOfWords, isOpen = false } = props
+  const { name, alert, feed, noMail, isOfWords, isOpen = false } = props
   const { id, onSet, onEnd, onFeed } = props
   const { words, say, heard } = useSpeech()
   const [urls, setUrls] = useState<Record<string, string> | null>(null)
@@ -61,7 +60,7 @@ export function Telling(props: {
     if (own === null) return
     const path = `/explore/searches/${encodeURIComponent(own)}/feed`
     const answer = await told(
-      ask(path, isOneOf<{ urls: Record<string, string> }>, { key: secret, method: 'PUT' }),
+      ask(path, isOneOf<{ urls: Record<string, string> }>, { method: 'PUT' }),
     )
     setUrls(answer?.data.urls ?? null)
     if (answer !== null) onFeed()
