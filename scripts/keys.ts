@@ -136,7 +136,7 @@ function described(key: ApiKey, secret?: string): Record<string, unknown> {
   const { plan } = key
   return {
     id: key.id,
-    ...(secret === undefined ? {} : { key: secret }),
+    key: secret,
     name: key.name,
     countries: plan.countries,
     history:

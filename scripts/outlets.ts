@@ -250,12 +250,12 @@ function detailsOf(outlet: ListedOutlet, budget: Budget, now: Date): Record<stri
     counted(today.pages, 'page'),
     bytes(today.bytes),
     counted(today.hosts, 'new host'),
-    ...(rhythm === null ? [] : [`something new every ${span(rhythm / 1_000)}`]),
+    rhythm !== null && `something new every ${span(rhythm / 1_000)}`,
   ]
   return {
     trouble: troubles(outlet, budget, now).join('; '),
     hosts: hosts.join(' '),
-    today: spent.join(', '),
+    today: spent.filter(Boolean).join(', '),
     'we have': daysInWords(outlet, now.getTime()).join('; '),
     'asked today': mannersInWords(outlet.days.find(({ day }) => day === dayAgo(0))),
     'read from': mainSources(outlet),

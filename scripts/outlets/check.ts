@@ -154,10 +154,12 @@ function outletSentence(
   const unclear = listed.filter(feed => !feed.ok && !feed.dead)
   return [
     `${result}: ${read} of ${counted(listed.length, 'listed address', 'listed addresses')} read`,
-    ...(dead.length > 0 ? [`no feed any more: ${dead.join(' ')}`] : []),
-    ...(found.length > 0 ? [`found: ${found.join(' ')}`] : []),
+    dead.length > 0 && `no feed any more: ${dead.join(' ')}`,
+    found.length > 0 && `found: ${found.join(' ')}`,
     ...unclear.map(({ url, detail }) => `kept, although ${detail}: ${url}`),
-  ].join('; ')
+  ]
+    .filter(Boolean)
+    .join('; ')
 }
 
 const unique = (urls: string[]) => [...new Set(urls)]

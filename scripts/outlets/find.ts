@@ -99,10 +99,10 @@ async function describe(answered: Answered, from: string, trial: Trial) {
   const { format, total: named, newest } = feed
   const parts = [
     `${format}, ${format === 'sitemap index' ? counted(named, 'part') : counted(named, 'address', 'addresses')}`,
-    ...(newest === null ? [] : [`newest ${newest.slice(0, 10)}`]),
-    ...(moved === null ? [] : [`moved to ${moved}`]),
+    newest !== null && `newest ${newest.slice(0, 10)}`,
+    moved !== null && `moved to ${moved}`,
   ]
-  return { ok: named > 0, ...at, format, named, newest, detail: parts.join(', ') }
+  return { ok: named > 0, ...at, format, named, newest, detail: parts.filter(Boolean).join(', ') }
 }
 
 /** Whether two addresses have the same registrable domain; hosts without one must be equal. */

@@ -73,18 +73,17 @@ export const backFillInWords = ({ state, from, to, why, ...of }: BackFillFigures
   [
     `${state}, ${from} to ${to}`,
     `${of.fetched} fetched, ${of.refused} refused, ${of.lost} lost of ${of.named}`,
-    ...(of.documents.waiting > 0 ? [`${counted(of.documents.waiting, 'sitemap')} to read`] : []),
-    ...(of.documents.refused + of.documents.lost > 0
-      ? [
-          `${counted(of.documents.refused, 'sitemap')} refused, ${of.documents.lost} lost (${Object.entries(
-            of.documents.reasons,
-          )
-            .map(([reason, n]) => `${reason} ${n}`)
-            .join(', ')})`,
-        ]
-      : []),
-    ...(state === 'running' && why !== null ? [why] : []),
-  ].join('; ')
+    of.documents.waiting > 0 && `${counted(of.documents.waiting, 'sitemap')} to read`,
+    of.documents.refused + of.documents.lost > 0 &&
+      `${counted(of.documents.refused, 'sitemap')} refused, ${of.documents.lost} lost (${Object.entries(
+        of.documents.reasons,
+      )
+        .map(([reason, n]) => `${reason} ${n}`)
+        .join(', ')})`,
+    state === 'running' && why,
+  ]
+    .filter(Boolean)
+    .join('; ')
 
 /** The sums of a day or an outlet; `day` null: of all its days. */
 interface BackSum {

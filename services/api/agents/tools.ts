@@ -145,9 +145,11 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const of = meaning === null ? '' : `, ${isOfClose ? 'close' : 'the nearest'} in meaning`
       const head = [
         read_as,
-        ...(meaning === null ? [] : [meaning.note]),
+        meaning?.note,
         `Total ${counts.total}${of}. By ${counts.by}; what has no article is not listed:`,
-      ].join('\n')
+      ]
+        .filter(Boolean)
+        .join('\n')
       const text = linesText(head, [
         ...counts.data.filter(({ count }) => count > 0).map(countLine),
         ...(counts.other > 0 ? [`others: ${counts.other}`] : []),

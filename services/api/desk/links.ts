@@ -91,11 +91,13 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
         return `${paragraph(words.agreed)}${list}<p class="links"><a href="/searches">${words.settings}</a></p>`
       return [
         // The button of a page of a former version does not say what the page showed.
-        ...(isPressed && shown !== null ? [paragraph(words.changed)] : []),
+        isPressed && shown !== null && paragraph(words.changed),
         paragraph(words.asked),
         list,
         button(words.agree, `${said}&amp;shown=${digestOf(asked)}`),
-      ].join('')
+      ]
+        .filter(Boolean)
+        .join('')
     })
   const showEnd = by(UNSUBSCRIBE, asked => endingPage(pool, asked))
   const end = by(UNSUBSCRIBE, async asked => {
@@ -132,17 +134,17 @@ async function endingPage(
   )
   const all = `${said}&amp;wants=nothing`
   return [
-    ...(ended.length > 0 ? [`${paragraph(words.ended)}${listOf(ended.map(nameOf))}`] : []),
-    ...(left.length > 0 ? [`${paragraph(words.stop)}<ul>${forms.join('')}</ul>`] : []),
-    ...(left.length > 1 ? [button(words.endAll, said)] : []),
-    ...(refused !== 'all' && !isTakenBack ? [paragraph(words.barred)] : []),
-    ...(refused === 'all' ? [paragraph(words.refusedAll)] : []),
-    ...(refused !== 'all' && alerts.length > 0
-      ? [button(words.refuseAll, all, ' class="other"')]
-      : []),
-    ...(refused === null ? [] : [button(words.takeBack, `${said}&amp;wants=asking`)]),
-    ...(isTakenBack ? [paragraph(words.askable)] : []),
-  ].join('')
+    ended.length > 0 && `${paragraph(words.ended)}${listOf(ended.map(nameOf))}`,
+    left.length > 0 && `${paragraph(words.stop)}<ul>${forms.join('')}</ul>`,
+    left.length > 1 && button(words.endAll, said),
+    refused !== 'all' && !isTakenBack && paragraph(words.barred),
+    refused === 'all' && paragraph(words.refusedAll),
+    refused !== 'all' && alerts.length > 0 && button(words.refuseAll, all, ' class="other"'),
+    refused !== null && button(words.takeBack, `${said}&amp;wants=asking`),
+    isTakenBack && paragraph(words.askable),
+  ]
+    .filter(Boolean)
+    .join('')
 }
 
 const used = ({ words, say }: AlertSpeech) => paragraph(say(words.used, ASKED_FOR / 3_600_000))

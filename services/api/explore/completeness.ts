@@ -159,8 +159,9 @@ function daysOf(
 }
 
 const placeOf = ({ day }: Pick<DaySum, 'day'>, outlet: OutletRow | undefined) => ({
-  ...(day === null ? {} : { day }),
-  ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
+  // JSON has no member for what is undefined.
+  day: day ?? undefined,
+  outlet: outlet && { name: outlet.name, domain: outlet.domain },
 })
 
 function completenessObject(sum: DaySum, outlet: OutletRow | undefined) {

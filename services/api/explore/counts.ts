@@ -214,7 +214,7 @@ export async function answerCounts(
   const meaning = known === null ? {} : { meaning: { ...known, ...told } }
   const body = JSON.stringify({
     ...countsObject(counts, planned, breakdown, then),
-    ...(isOfTexts ? { texts: true } : {}),
+    texts: isOfTexts || undefined,
     ...meaning,
   })
   return jsonAnswer(body, question.search, ms)
@@ -403,20 +403,21 @@ function countsObject(
   return {
     status: 'ok',
     by: breakdown.by,
-    ...(then === undefined ? {} : { then }),
-    ...('zone' in breakdown ? { time_zone: breakdown.zone.name } : {}),
+    // JSON has no member for what is undefined.
+    then,
+    time_zone: 'zone' in breakdown ? breakdown.zone.name : undefined,
     total,
     data: data.map(({ key, count, span, outlet, parts }) => ({
       key,
       count,
-      ...(outlet === undefined ? {} : { outlet: { name: outlet.name, domain: outlet.domain } }),
+      outlet: outlet && { name: outlet.name, domain: outlet.domain },
       ...(span === undefined
         ? {}
         : {
             from: new Date(Math.max(span.first, bounds.first)).toISOString(),
             to: new Date(Math.min(span.last, bounds.last)).toISOString(),
           }),
-      ...(parts === undefined ? {} : { parts }),
+      parts,
     })),
     other,
     undated,

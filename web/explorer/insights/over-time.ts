@@ -179,17 +179,14 @@ function bucketOf(
   const once = own.some(day => day.named > 0 && day.named_by_sitemaps === null)
   const { completeness } = words.insights
   const parts = [
-    ...(named > 0
-      ? [
-          say(completeness.have, {
-            n: sum('indexed'),
-            of: named,
-            outlet: outlet || completeness.outlets,
-          }),
-        ]
-      : []),
-    ...(once ? [completeness.once] : []),
-    ...(unread > 0 ? [say(completeness.unread, { n: unread })] : []),
+    named > 0 &&
+      say(completeness.have, {
+        n: sum('indexed'),
+        of: named,
+        outlet: outlet || completeness.outlets,
+      }),
+    once && completeness.once,
+    unread > 0 && say(completeness.unread, { n: unread }),
   ]
-  return { ...count, gap: own.some(({ gap }) => gap), have: parts.join(', ') }
+  return { ...count, gap: own.some(({ gap }) => gap), have: parts.filter(Boolean).join(', ') }
 }
