@@ -60,24 +60,50 @@ async function matchAhead(
   let count = 0
   let seenArticles = 0
   let articles = order.first
+  /**
+   * Whether more segments are matched before words are read, because one statement then reads the
+   * words of all. This holds while even all candidates cannot complete the count, so that the search
+   * needs the next segment anyway.
+   */
+  const isWorthMore = (found: readonly SegmentMatches[], next: SegmentMeta): boolean => {
+    const candidates = countCandidates(found)
+    const undecided = candidates - sumOf(found, ({ matches }) => matches.confirmed.count)
+    if (undecided === 0 || undecided >= READ_TOGETHER) return false
+    return count + candidates < order.limit && !(counters.length > 0 && known.has(next))
+  }
   for (let next = open[0]; next !== undefined; next = open[0]) {
     const { startsAt } = next
     if (others.every(collector => collector.isComplete(startsAt))) {
       open = open.filter(({ segment }) => !known.count(segment, counters))
       if (open.length === 0 || counters.every(collector => collector.isComplete(startsAt))) break
     }
-    const batch = takeArticles(open, articles)
-    open = open.slice(batch.length)
-    const segments = batch.map(one => one.segment)
-    const found = await matchSegments(context, segments, plan)
+    const batch: Ahead<SegmentMeta>[] = []
+    const found: SegmentMatches[] = []
+    do {
+      const taken = takeArticles(open, articles)
+      open = open.slice(taken.length)
+      const segments = taken.map(one => one.segment)
+      batch.push(...taken)
+      found.push(...(await matchSegments(context, segments, plan)))
+      for (const segment of segments) seenArticles += sizeOf(segment)
+      articles = nextArticles(count + countCandidates(found), seenArticles, order.limit)
+    } while (open.length > 0 && isWorthMore(found, open[0]!.segment))
     const matches = await verifyMatches(context, found, plan.verification, context.meta.version)
     known.add(found, matches)
     count += await collectFrom(context, batch, found, matches, collectors)
-    for (const segment of segments) seenArticles += sizeOf(segment)
     articles = nextArticles(count, seenArticles, order.limit)
   }
   known.keep()
 }
+
+/** The search matches no more segments before it reads the words of this many documents. */
+const READ_TOGETHER = 256
+
+const countCandidates = (found: readonly SegmentMatches[]): number =>
+  sumOf(found, ({ matches }) => matches.candidates.count)
+
+const sumOf = <T>(all: readonly T[], of: (one: T) => number): number =>
+  all.reduce((sum, one) => sum + of(one), 0)
 
 /**
  * Hands the matches of a batch to collectors.
@@ -300,6 +326,8 @@ function openKnownCounts(
   return {
     /** Whether a segment is known to have no match. */
     hasNone: (segment: SegmentMeta) => passed(segment) === 0,
+
+    has: (segment: SegmentMeta) => passed(segment) !== null,
 
     /** Adds the known number of matches of a segment to the counters; false: it is not known. */
     count(segment: SegmentMeta, counters: readonly Counter[]): boolean {

@@ -43,10 +43,12 @@ async function openCold(t: Test, pool: Parameters<typeof overheard>[0]) {
   const { db, names } = overheard(pool)
   const index = openIndex(db)
   t.teardown(() => index.close())
-  const search = (query: ArticleQuery) => index.search(query, null, { prefetch: 0 })
+  const search = (query: ArticleQuery, sizes = {}) =>
+    index.search(query, null, { prefetch: 0, ...sizes })
   await search(EVERYTHING)
   names.length = 0
-  return { search, reads: () => names.splice(0).filter(name => name === READING).length }
+  const reads = (of = READING) => names.splice(0).filter(name => name.startsWith(of)).length
+  return { search, reads }
 }
 
 t.test('words that no segment has are looked up in memory', async t => {
@@ -84,6 +86,25 @@ t.test('the lists of a long query are read in few statements', async t => {
   t.equal((await search(asked(parseKeyword(COMMON.join(' '))))).total, 128)
   t.ok(reads() <= 2)
 })
+
+t.test(
+  'the words of many segments are read in one statement, unless a page needs fewer',
+  async t => {
+    const { pool } = await openSegments(t)
+    const { search, reads } = await openCold(t, pool)
+    const phrase = asked(parseBoolean(`"${COMMON.slice(3, 8).join(' ')}"`))
+    const { total } = await search(phrase, { first: SIZE })
+    t.ok(total > 80 && total < 128, `${total} found`)
+    t.equal(reads('search-verify-'), 1)
+    t.equal((await search(phrase, { first: SIZE, cap: 1 })).total, 1)
+    t.equal(reads('search-verify-'), 0, 'the cache knows them')
+    const other = asked(parseBoolean(`"${COMMON.slice(9, 14).join(' ')}"`))
+    t.equal((await search({ ...other, perPage: 1 }, { first: SIZE, cap: 1 })).total, 1)
+    t.equal(reads('search-verify-'), 1)
+    t.ok((await search({ ...other, perPage: 50 }, { first: SIZE })).total > 80)
+    t.ok(reads('search-verify-') > 0, 'the first page left some unread')
+  },
+)
 
 t.test('a warm-up ends, and may be closed at any moment', async t => {
   const { pool } = await openSegments(t)
