@@ -158,7 +158,9 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
       const bits = await index.containing(part)
       // A document that was added later may have an outlet or author that `bits` lacks. That does
       // no harm, because the search does not include this document.
-      return (document: MemoryDocument): boolean => numbersOf(document).some(no => hasBit(bits, no))
+      return isOutlet
+        ? ({ publisherNo }: MemoryDocument): boolean => hasBit(bits, publisherNo)
+        : ({ authorNos }: MemoryDocument): boolean => authorNos.some(no => hasBit(bits, no))
     },
   }
 }
