@@ -38,15 +38,15 @@ export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]
 export const refusedBy = (hashes: string, key: string): string =>
   `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
 
-// Alerts are locked first and in order, as in all statements that change them. $1 alert, $2 why,
-// $3 address, $4 hash, $5 link, $6 everything, $7 hash of the mailbox, of which never all is
-// refused.
+// Alerts are locked first and in order, as in all statements that change them. One that has just got
+// another address is not of this owner. $1 alert, $2 why, $3 address, $4 hash, $5 link, $6
+// everything, $7 hash of the mailbox, of which never all is refused.
 const REFUSE = `
   with named as (
     select alert_id, key_id from search_alerts where alert_id = $1 and told_to = $3),
   own as (
     select alert_id from search_alerts
-     where exists (select from named) and (alert_id = $1 or $6 and lower(told_to) = lower($3))
+     where exists (select from named) and (alert_id = $1 and told_to = $3 or $6 and lower(told_to) = lower($3))
      order by alert_id for update),
   ended as (
     update search_alerts a set confirmed_at = null, asked_at = null, rests = $2 from own where a.alert_id = own.alert_id),
