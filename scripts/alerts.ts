@@ -1,4 +1,4 @@
-import { type Alert, listAlerts } from '#shared/desk/alerts/alerts'
+import { type Alert, listAlerts, retryAlerts } from '#shared/desk/alerts/alerts'
 import { hostOf, messageId } from '#shared/desk/alerts/messages'
 import { printableLine } from '#shared/log/printable'
 import { type Pool, readColumn, readRow } from '#shared/postgres/pool'
@@ -6,17 +6,6 @@ import { refuseWord, runCommand, UsageError } from '#shared/process/command'
 import { sayLeft } from './terminal/done.ts'
 import { columns } from './terminal/terminal.ts'
 
-// Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
-// stay ended. $1 ids; null: all.
-const RETRY = `
-  with again as (
-    update search_alerts set rests = null, failing_since = null
-     where ($1::text[] is null or alert_id = any ($1)) and rests is not null and confirmed_at is not null
-    returning alert_id),
-  sent as (
-    update alert_messages set try_at = now(), attempts = 0
-     where alert_id in (select alert_id from again) and delivered_at is null)
-  select alert_id as id from again`
 const KNOWN = 'select alert_id from search_alerts where alert_id = any ($1)'
 
 /** An alert as `list --json` shows it. */
@@ -89,7 +78,7 @@ await runCommand(
       case 'retry': {
         if ((ids.length === 0) !== (options.all === true))
           throw new UsageError('Name alerts, or write --all.')
-        const again = await readColumn<string>(pool, RETRY, [options.all ? null : ids])
+        const again = await retryAlerts(pool, options.all ? null : ids)
         say(`Alerts that try again: ${again.length}.`)
         const left = [...new Set(ids)].filter(id => !again.includes(id))
         const known = await readColumn<string>(pool, KNOWN, [left])

@@ -126,6 +126,11 @@ export function foundKey(row: PlanRow & QuotaMonth): FoundKey {
   return { key, month: row.quota === null ? null : { used, period, reset, left } }
 }
 
+// Alerts are locked in order, as in all statements that change several. $1 key.
+const END_ALERTS = `
+  with own as materialized (select alert_id from search_alerts where key_id = $1 order by alert_id for update)
+  delete from search_alerts a using own where a.alert_id = own.alert_id`
+
 /**
  * Revokes a key, and ends its alerts. A key that is already revoked stays as it is. Null when no
  * key has this id.
@@ -138,7 +143,7 @@ export const revokeKey = (pool: Pool, id: string): Promise<ApiKey | null> =>
       [id],
     )
     // One statement for both would not see an alert that was made while it waited for the key.
-    await client.query('delete from search_alerts where key_id = $1', [id])
+    await client.query(END_ALERTS, [id])
     return key
   })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Language } from '#shared/articles/article'
 import { changeKept } from '#shared/desk/feeds'
-import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
+import { type Pool, type Queryable, readColumn, readRow } from '#shared/postgres/pool'
 import { askOwner } from './consent.ts'
 import { hostOf, WHEN } from './messages.ts'
 import { nextTime } from './times.ts'
@@ -155,3 +155,22 @@ export async function endAlert(db: Queryable, keyId: string, searchId: string): 
     keyId,
   ])
 }
+
+// Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
+// stay ended. They are locked in order, as in all statements that change several. $1 ids; null: all.
+const RETRY = `
+  with own as materialized (
+    select alert_id from search_alerts
+     where ($1::text[] is null or alert_id = any ($1)) and rests is not null and confirmed_at is not null
+     order by alert_id for update),
+  again as (
+    update search_alerts a set rests = null, failing_since = null from own
+     where a.alert_id = own.alert_id returning a.alert_id),
+  sent as (
+    update alert_messages set try_at = now(), attempts = 0
+     where alert_id in (select alert_id from again) and delivered_at is null)
+  select alert_id as id from again`
+
+/** Has alerts that rest after failures try again. @returns the ids of those that did rest */
+export const retryAlerts = (db: Queryable, ids: string[] | null): Promise<string[]> =>
+  readColumn<string>(db, RETRY, [ids])

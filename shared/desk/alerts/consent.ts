@@ -135,11 +135,15 @@ const BY_LINK = `select name, search, "when", zone from (${ASKED}) n order by po
 export const askedBy = async (db: Queryable, askId: string): Promise<AskedAbout[]> =>
   (await db.query<AskedAbout>(BY_LINK, [askId, ASKED_FOR])).rows
 
+// An owner may refuse at this moment: what was refused is not agreed to. Alerts are locked in order.
 const AGREE = `
   with asked as materialized (${ASKED}),
+  own as materialized (
+    select a.alert_id from search_alerts a
+     where a.alert_id = any (array(select alert_id from asked)) and a.rests is null order by a.alert_id for update),
   used as (update alert_asks set answered_at = now() where ask_id = $1 and answered_at is null returning alerts)
-  update search_alerts a set confirmed_at = now() from asked, used
-   where a.alert_id = asked.alert_id and a.alert_id = any (used.alerts)`
+  update search_alerts a set confirmed_at = now() from own, used
+   where a.alert_id = own.alert_id and a.alert_id = any (used.alerts)`
 
 // Searches and alerts of a key change while it is locked (`changeKept`). $1 ask
 const LOCK = `
