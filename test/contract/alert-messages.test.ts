@@ -160,6 +160,9 @@ t.test('no key keeps others from a mailbox, and many keys do not flood it', asyn
     asked.push(await mails())
   }
   t.same(asked, [1, 2, 3, 3, 4, 4, 5, 5, 5])
+  const many = await Promise.all(Array.from({ length: 7 }, issue))
+  await Promise.all(many.map(key => tell(key, 'q=tegelijk', 'mailto:tegelijk@example.org')))
+  t.equal(await database.count("alert_asks where address = 'mailto:tegelijk@example.org'"), 3)
 })
 
 t.test('an alert whose question became too dear rests, and says what to do', async t => {

@@ -48,6 +48,9 @@ const ASK = `
     select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked)
   select alert_id from refused`
 
+// Keys that ask one owner at the same moment wait for each other, or each would see room. $1 address.
+const ONE_BY_ONE = `select pg_advisory_xact_lock(hashtextextended('asks ' || ${mailboxOf('$1::text')}, 0))`
+
 /**
  * Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. The
  * caller is within `changeKept`.
@@ -59,6 +62,7 @@ export async function askOwner(
   { id, to }: { id: string; to: string },
 ): Promise<string | null> {
   const values = [id, messageId(), await hashesOf(db, to), UNWANTED]
+  await db.query(ONE_BY_ONE, [to])
   return (await db.query(ASK, values)).rowCount === 0 ? null : UNWANTED
 }
 
