@@ -3,6 +3,7 @@ import { recogniseInterstitial } from '#services/normaliser/interstitials/inters
 import { openingOf } from '#services/normaliser/interstitials/paywall'
 import { parsePage } from '#services/normaliser/markup/tree'
 import { readMetadata } from '#services/normaliser/metadata/metadata'
+import { titleChoice } from '#services/normaliser/metadata/title'
 import { readPageText } from '#services/normaliser/text/page-text'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '#test/normaliser/interstitials'
 import { scoreAuthors } from './authors.ts'
@@ -35,6 +36,7 @@ export async function measurePages(data: string): Promise<Figures> {
       texts.add(read)
       scoreDate(read, count)
       scoreAuthors(read, count)
+      if (set === 'fundus' && page.title !== null) count('titles_fundus_right', hasTitle(read))
       if (set === 'fundus' || set === 'trafilatura') scoreIdentity(read)
       if (set !== 'aeb') countTaken(read, real)
     }
@@ -51,6 +53,12 @@ export async function measurePages(data: string): Promise<Figures> {
   }
 }
 
+function hasTitle({ meta, url, title }: ReadPage): boolean {
+  const domain = new URL(url).hostname.replace(/^www\./, '')
+  const found = titleChoice(meta, null, { name: domain, domain })
+  return found?.value === title?.replace(/\s+/g, ' ').trim()
+}
+
 /**
  * Turns the counts into percentages. Each group of figures also gets the number of pages that its
  * first figure counts.
@@ -58,7 +66,7 @@ export async function measurePages(data: string): Promise<Figures> {
 function figuresOf(counted: Map<string, boolean[]>): Figures {
   const figures: Figures = {}
   for (const [figure, all] of counted) {
-    const [group] = /^(?:dates|authors)_[^_]+|^identity/.exec(figure) ?? [figure]
+    const [group] = /^(?:dates|authors|titles)_[^_]+|^identity/.exec(figure) ?? [figure]
     figures[`${group}_pages`] ??= all.length
     figures[figure] = percent(all.filter(is => is).length, all.length)
   }
