@@ -8,6 +8,7 @@ const FILES = [
   'containers/containers.slow',
   'contract/bounds.slow',
   'fleet/fleet.slow',
+  'normaliser/scores.slow',
   'search/counts',
   'search/model.slow',
   'search/oracle',

@@ -16,8 +16,10 @@ import { type Count, type ReadPage, SETS, truePages } from './truth.ts'
  * Compares what we read on pages with the values that people, or parsers that people wrote, read on
  * the same pages. Each page is read once. `text_cpu_ms` is the processor time for the text of one
  * page, of all threads of this process.
+ *
+ * @param every one page of so many of each set is read
  */
-export async function measurePages(data: string): Promise<Figures> {
+export async function measurePages(data: string, every = 1): Promise<Figures> {
   const counted = new Map<string, boolean[]>()
   const count: Count = (figure, is) =>
     void (counted.get(figure)?.push(is) ?? counted.set(figure, [is]))
@@ -26,7 +28,9 @@ export async function measurePages(data: string): Promise<Figures> {
   const real = { articles: 0, taken: 0 }
   const times: number[] = []
   for (const set of SETS) {
+    let number = 0
     for await (const page of truePages(data, set)) {
+      if (number++ % every > 0) continue
       const before = process.cpuUsage()
       const tree = parsePage(page.html)
       const found = readPageText(tree)
