@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { PACKAGES } from '#clients/build'
 import { startTestApi } from '#test/contract/api'
+import { QUICK_PYTHON } from '#test/contract/python'
 import { run } from '#test/script'
 import { blocksOf, codesOf, examplesOf, installationOf, runExamples } from './examples.ts'
 import { indexNews } from './news.ts'
@@ -17,6 +18,7 @@ const folder = t.testdir()
 const python = join(folder, 'venv/bin/python')
 const env = {
   ...process.env,
+  ...QUICK_PYTHON,
   PERSCOPE_URL: api.base,
   PERSCOPE_KEY: secret,
   PIP_DISABLE_PIP_VERSION_CHECK: '1',

@@ -1,6 +1,8 @@
+import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { run } from '#test/script'
 
 /** Packages from PyPI in a temporary folder of one test's own. */
@@ -11,6 +13,20 @@ export interface PythonTools {
   remove(): Promise<void>
 }
 
+/** pip compiles all modules of a package. With these, only those that a program imports are. */
+export const QUICK_PYTHON: Record<string, string> = {
+  PIP_NO_COMPILE: '1',
+  PYTHONDONTWRITEBYTECODE: '',
+}
+
+/**
+ * pip of the environment of our model server. To unpack another one takes nine seconds of
+ * processor time.
+ */
+const [ownPip] = globSync(
+  fileURLToPath(new URL('../../.venv/lib/python3*/site-packages/pip', import.meta.url)),
+)
+
 /**
  * Installs packages, each as `name==version`; where that is not possible, one sentence says why.
  */
@@ -19,13 +35,19 @@ export async function installPython(...packages: string[]): Promise<PythonTools 
   const program = (name: string) => join(folder, 'bin', name)
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    await run('python3', ['-m', 'venv', folder])
+    await run('python3', ['-m', 'venv', ...(ownPip ? ['--without-pip'] : []), folder])
     await run(
-      program('pip'),
-      ['install', '--quiet', '--no-compile', '--disable-pip-version-check', ...packages],
-      {
-        timeout: 240_000,
-      },
+      program('python'),
+      [
+        '-B',
+        ...(ownPip ? [ownPip] : ['-m', 'pip']),
+        'install',
+        '--quiet',
+        '--no-compile',
+        '--disable-pip-version-check',
+        ...packages,
+      ],
+      { timeout: 240_000 },
     )
     return { program, folder, remove }
   } catch (error) {
