@@ -14,7 +14,7 @@ import { RECIPE } from '#shared/embeddings/recipe'
 import { EmbeddingFailure } from '#shared/embeddings/source'
 import { createLogger } from '#shared/log/logger'
 import { counted } from '#shared/log/printable'
-import { countOf, type Pool, type Queryable, transaction } from '#shared/postgres/pool'
+import { countOf, type Pool, type Queryable, readColumn, transaction } from '#shared/postgres/pool'
 import {
   type CommandContext,
   refuseWord,
@@ -240,13 +240,13 @@ async function openTarget(
 }
 
 // Index: the primary key.
-async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Promise<bigint[]> {
-  const { rows } = await pool.query<{ seq: bigint }>(
+function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Promise<bigint[]> {
+  return readColumn(
+    pool,
     `select seq from embeddings
      where seq > $1 and embedded_at is not null and embedded_at <= $2 order by seq limit $3`,
     [filledTo, registeredAt, STEP],
   )
-  return rows.map(({ seq }) => seq)
 }
 
 /**

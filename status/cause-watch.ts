@@ -2,7 +2,7 @@ import type { Config } from '#shared/config/config'
 import type { Cause, OutletHealth, QueueCounts } from '#shared/figures'
 import type { Logger } from '#shared/log/logger'
 import type { OutageLog } from '#shared/log/outage'
-import { createPool, type Pool, postgresOutageLog } from '#shared/postgres/pool'
+import { createPool, type Pool, postgresOutageLog, readColumn } from '#shared/postgres/pool'
 import { type Missing, missingAmong } from '#shared/process/health'
 import { type Repeated, repeatEvery } from '#shared/process/repeat'
 import type { ServiceContext } from '#shared/process/service'
@@ -223,13 +223,12 @@ export const spentBudgets = (outlets: readonly OutletHealth[], config: Config): 
   )
 
 /** The name of each process. All connections of a process have the same name. */
-async function readProcesses(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    `select distinct application_name as name from pg_stat_activity
+const readProcesses = (pool: Pool): Promise<string[]> =>
+  readColumn(
+    pool,
+    `select distinct application_name from pg_stat_activity
       where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|notifier|api) #'`,
   )
-  return rows.map(({ name }) => name)
-}
 
 /** Returns services that have lost many processes lately. */
 type Restarts = (names: readonly string[], now: number) => string[]

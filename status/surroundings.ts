@@ -227,8 +227,8 @@ export function observeBackup(folders: readonly string[], log: Logger): void {
  */
 async function readClock(pool: Pool): Promise<number> {
   const asked = Date.now()
-  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
-  return ((asked + Date.now()) / 2 - rows[0]!.now.getTime()) / 1_000
+  const now = await readValue<Date>(pool, 'select clock_timestamp()')
+  return ((asked + Date.now()) / 2 - now!.getTime()) / 1_000
 }
 
 async function readSchema(pool: Pool): Promise<Surroundings['schema']> {
@@ -255,10 +255,8 @@ async function isFull(pool: Pool): Promise<boolean> {
 
 /** The hosts of a few feeds in the catalogue. */
 async function hostsOfFeeds(pool: Pool): Promise<string[]> {
-  const { rows } = await pool.query<{ url: string }>(
-    'select url from feeds where active order by hashtext(url) limit 50',
-  )
-  return rows.map(({ url }) => new URL(url).hostname)
+  const feeds = 'select url from feeds where active order by hashtext(url) limit 50'
+  return (await readColumn<string>(pool, feeds)).map(url => new URL(url).hostname)
 }
 
 /** @param from the hosts, or the database that has them */

@@ -9,6 +9,7 @@ import {
   countOf,
   type Pool,
   type Queryable,
+  readColumn,
   readValue,
   transaction,
   UNFINISHED,
@@ -35,7 +36,8 @@ export async function serverVersion(db: Queryable): Promise<number> {
  * @throws UsageError that names the connected processes
  */
 export async function checkNobodyConnected(db: Queryable, command: string): Promise<void> {
-  const { rows } = await db.query<{ name: string }>(
+  const names = await readColumn<string>(
+    db,
     // The names of services, without the mark that distinguishes processes.
     `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
      where datname = current_database() and application_name like 'perscope %'
@@ -43,10 +45,9 @@ export async function checkNobodyConnected(db: Queryable, command: string): Prom
      order by name`,
     [command],
   )
-  if (rows.length === 0) return
-  const names = rows.map(({ name }) => name).join(', ')
+  if (names.length === 0) return
   throw new UsageError(
-    `Perscope runs on this database (${names}); end npm start, or all services, first.`,
+    `Perscope runs on this database (${names.join(', ')}); end npm start, or all services, first.`,
   )
 }
 
@@ -209,10 +210,9 @@ export async function holdMoment(pool: Pool): Promise<HeldMoment> {
       `select pg_terminate_backend(pid, 60000) from pg_stat_activity
         where datname = current_database() and application_name = 'perscope restore'`,
     )
-    const { rows } = await client.query<{ name: string }>(TABLES)
     // The catalogues are compared, too, because they show whether the tables are still the same
     // ones.
-    for (const table of [...CATALOGS, ...rows.map(({ name }) => name)]) {
+    for (const table of [...CATALOGS, ...(await readColumn<string>(client, TABLES))]) {
       if ((await readValue(client, digestOf(table))) !== (await readValue(pool, digestOf(table))))
         return false
     }

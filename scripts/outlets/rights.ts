@@ -24,7 +24,7 @@ import {
   stopsInWords,
   TDM_VALUES,
 } from '#shared/outlets/stopped-pages'
-import type { Pool, Queryable } from '#shared/postgres/pool'
+import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
 import { type CommandContext, UsageError } from '#shared/process/command'
 import { dropPrivileges } from '#shared/process/privileges'
 import { boundOf, createWriter, type Write } from '#shared/removals/bounding'
@@ -238,13 +238,14 @@ interface HostFiles {
  * has not visited for days.
  */
 async function filesOf(db: Queryable, host: string): Promise<HostFiles> {
-  const { rows } = await db.query<{ tdm: TdmRule[] | null; known: boolean }>(
+  const found = await readRow<{ tdm: TdmRule[] | null; known: boolean }>(
+    db,
     'select tdm, robots is not null as known from hosts where host = $1',
     [host],
   )
   return {
-    rules: rows[0]?.tdm ?? [],
+    rules: found?.tdm ?? [],
     stated: await recallStated(db, host),
-    known: rows[0]?.known ?? false,
+    known: found?.known ?? false,
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readInstant } from '#scripts/articles/line'
 import { LANGUAGES, type Language } from '#shared/articles/article'
-import { countOf, type Pool, type Queryable, readRow } from '#shared/postgres/pool'
+import { countOf, type Pool, type Queryable, readColumn, readRow } from '#shared/postgres/pool'
 import { type CommandContext, textOf, UsageError } from '#shared/process/command'
 
 /** The articles to reindex, and the part of them to rebuild. A field that is null selects all. */
@@ -62,13 +62,14 @@ export interface Chosen {
 /** @throws UsageError when the outlet has no article */
 export async function lookUpOutlet(db: Queryable, selection: Selection): Promise<Chosen> {
   if (selection.outlet === null) return { selection, publisherNos: null }
-  const { rows } = await db.query<{ publisher_no: number }>(
+  const publisherNos = await readColumn<number>(
+    db,
     'select publisher_no from publishers where domain = $1',
     [selection.outlet],
   )
-  if (rows.length === 0)
+  if (publisherNos.length === 0)
     throw new UsageError(`No article is of an outlet with the domain ${selection.outlet}.`)
-  return { selection, publisherNos: rows.map(row => row.publisher_no) }
+  return { selection, publisherNos }
 }
 
 /** Whether all articles are chosen, not those of an outlet, a language or a time alone. */
@@ -76,7 +77,7 @@ export const isWhole = (selection: Selection): boolean =>
   Object.entries(selection).every(([field, value]) => field === 'what' || value === null)
 
 /** The numbers of the chosen articles after `after` up to `last`, ascending, at most `limit`. */
-export async function chosenSeqs(
+export function chosenSeqs(
   db: Queryable,
   { selection, publisherNos }: Chosen,
   after: bigint,
@@ -84,16 +85,7 @@ export async function chosenSeqs(
   limit: number,
 ): Promise<bigint[]> {
   const { language, from, to } = selection
-  const { rows } = await db.query<{ seq: bigint }>(CHOSEN, [
-    after,
-    last,
-    publisherNos,
-    language,
-    from,
-    to,
-    limit,
-  ])
-  return rows.map(row => row.seq)
+  return readColumn(db, CHOSEN, [after, last, publisherNos, language, from, to, limit])
 }
 
 /** The number of chosen articles after `after` up to `last`. */

@@ -10,7 +10,7 @@ import { isWhen } from '#shared/desk/alerts/times'
 import { feedsWithoutAddress } from '#shared/desk/feeds'
 import { foldedSet } from '#shared/desk/outlet-sets'
 import { describe } from '#shared/log/printable'
-import { type Pool, readRow, transaction } from '#shared/postgres/pool'
+import { type Pool, readColumn, readRow, transaction } from '#shared/postgres/pool'
 import { readLines } from './cited-lines.ts'
 import { findFaults, type Kind, type Looking } from './report.ts'
 
@@ -132,10 +132,9 @@ interface StoredCitation {
 
 /** Computes the digest of each citation anew from its articles. */
 export async function verifyCitations({ pool, report, signal }: Looking): Promise<void> {
-  const { rows } = await pool.query<{ digest: string }>(
-    "select encode(digest, 'hex') as digest from citations where removed_at is null order by digest",
-  )
-  for (const { digest } of rows) {
+  const kept =
+    "select encode(digest, 'hex') as digest from citations where removed_at is null order by digest"
+  for (const digest of await readColumn<string>(pool, kept)) {
     if (signal.aborted) return
     const fault = await citationFault(pool, digest)
     if (fault !== null) report.found('citations', `citation ${digest} ${fault}`)

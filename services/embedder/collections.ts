@@ -6,7 +6,7 @@ import { RECIPE } from '#shared/embeddings/recipe'
 import type { Source } from '#shared/embeddings/source'
 import type { Logger } from '#shared/log/logger'
 import { createOutageLog } from '#shared/log/outage'
-import type { Pool, Queryable } from '#shared/postgres/pool'
+import { type Pool, type Queryable, readColumn } from '#shared/postgres/pool'
 import { repeatEvery } from '#shared/process/repeat'
 import type { Obstacle } from '#shared/resilience/circuit'
 import { withTimeLimit } from '#shared/resilience/time-limit'
@@ -209,11 +209,12 @@ function createPortion(most: number): Portion {
 
 /** Removes collections that were retired 30 s ago. By then no API process searches in them. */
 async function dropRetired(db: Queryable, vectors: VectorStore, log: Logger): Promise<void> {
-  const { rows } = await db.query<{ name: string }>(
+  const names = await readColumn<string>(
+    db,
     `select name from vector_collections
      where state = 'retired' and changed_at < clock_timestamp() - interval '30 seconds'`,
   )
-  for (const { name } of rows) {
+  for (const name of names) {
     await vectors.drop(name)
     await db.query('delete from vector_collections where name = $1', [name])
     log.info({ collection: name }, 'removed a collection that was replaced')

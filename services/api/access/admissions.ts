@@ -17,7 +17,7 @@ import {
   PLAN_COLUMNS,
   type PlanRow,
 } from '#shared/plans/keys'
-import type { Queryable } from '#shared/postgres/pool'
+import { type Queryable, readRow } from '#shared/postgres/pool'
 import type { Permits } from './permits.ts'
 
 /*
@@ -170,12 +170,8 @@ async function admitTogether(
   keyHash: Buffer,
   requests: number,
 ): Promise<Admission | null> {
-  const { rows } = await db.query<AdmitRow>({
-    name: 'admit',
-    text: ADMIT,
-    values: [keyHash, requests],
-  })
-  const row = rows[0]
+  const statement = { name: 'admit', text: ADMIT, values: [keyHash, requests] }
+  const row = await readRow<AdmitRow>(db, statement)
   // The database found the row by this hash already. This comparison takes equally long for every
   // hash, so its timing tells nothing.
   if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null

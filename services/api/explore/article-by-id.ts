@@ -9,7 +9,7 @@ import {
 } from '#services/api/contract/resources'
 import { type Answer, jsonAnswer } from '#services/api/http/answer'
 import { COVERED, coveredBy, type Reach } from '#shared/plans/reach'
-import type { Queryable } from '#shared/postgres/pool'
+import { type Queryable, readRow } from '#shared/postgres/pool'
 import { chooseRelated, MOST_RELATED, readSubjects } from '#shared/vectors/related'
 import { noArticle } from './removed.ts'
 
@@ -73,13 +73,10 @@ export async function findOne(
   id: string,
   { countries, since }: Reach,
 ): Promise<Asked> {
-  const { rows } = await db.query<Asked>({
-    name: 'article-by-id',
-    text: ONE,
-    values: [id, countries, since],
-  })
-  if (rows[0] === undefined) throw await noArticle(db, id)
-  return rows[0]
+  const statement = { name: 'article-by-id', text: ONE, values: [id, countries, since] }
+  const found = await readRow<Asked>(db, statement)
+  if (found === undefined) throw await noArticle(db, id)
+  return found
 }
 
 export const RELATED_PARAMETERS = {
