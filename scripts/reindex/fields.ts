@@ -3,7 +3,7 @@ import { snippetOf } from '#search/analysis/text'
 import { raiseWordsVersion } from '#search/indexer'
 import { openCopyGroups } from '#shared/copies/pass'
 import { counted } from '#shared/log/printable'
-import { countOf, type Queryable, transaction } from '#shared/postgres/pool'
+import { columnsOf, countOf, type Queryable, transaction } from '#shared/postgres/pool'
 import { inParts, type Work } from './run.ts'
 
 /** Articles that are read at a time. Their bodies are in memory. */
@@ -26,10 +26,7 @@ export const reindexSnippets = (work: Work): Promise<boolean> =>
       .filter(({ before, snippet }) => before !== snippet)
     if (changed.length === 0) return true
     await transaction(work.pool, async client => {
-      await client.query(WRITE, [
-        changed.map(({ seq }) => seq),
-        changed.map(({ snippet }) => snippet),
-      ])
+      await client.query(WRITE, columnsOf(changed, 'seq', 'snippet'))
       await raiseWordsVersion(client)
     })
     return true

@@ -3,7 +3,7 @@ import { AMONG_WRITERS } from '#search/removals'
 import type { OutletAddress } from '#search/types'
 import { addressKey } from '#shared/articles/address'
 import { type Derived, noteRules, RULES, readRules } from '#shared/articles/rules'
-import { type Pool, readColumn, transaction } from '#shared/postgres/pool'
+import { columnsOf, type Pool, readColumn, transaction } from '#shared/postgres/pool'
 import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
 import { reindexSnippets } from './fields.ts'
 import { beginRun, endRun, findRun, inParts, type Work } from './run.ts'
@@ -100,11 +100,7 @@ async function renewAddresses(pool: Pool, signal: AbortSignal): Promise<boolean>
     if (changed.length > 0)
       await transaction(pool, async client => {
         await client.query(`select ${AMONG_WRITERS}`)
-        await client.query(ADD_KEYS, [
-          changed.map(({ outlet }) => outlet),
-          changed.map(({ address }) => address),
-          changed.map(({ fresh }) => fresh),
-        ])
+        await client.query(ADD_KEYS, columnsOf(changed, 'outlet', 'address', 'fresh'))
       })
     last = rows.at(-1)
   }

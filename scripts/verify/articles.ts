@@ -2,7 +2,7 @@ import { addressesOn, firstDomain, type OutletDomains, readDomains } from '#sear
 import type { NumberedRow } from '#search/types'
 import { addressKey } from '#shared/articles/address'
 import { AGENCY_RULES, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
-import { type Client, readColumn } from '#shared/postgres/pool'
+import { type Client, columnsOf, readColumn } from '#shared/postgres/pool'
 
 /*
  * Compares what the house derives from an article, beside the words. The engine reads the rows, and
@@ -107,8 +107,7 @@ async function findForeign(client: Client, there: Addressed[]): Promise<void> {
   const all = several.flatMap(({ outlet: { first }, addresses }) =>
     addresses.map(address => ({ first, address })),
   )
-  const columns = [all.map(({ first }) => first), all.map(({ address }) => address)]
-  const pages = new Set(await readColumn<string>(client, PAGES, columns))
+  const pages = new Set(await readColumn<string>(client, PAGES, columnsOf(all, 'first', 'address')))
   for (const { row, outlet, addresses, others } of several) {
     const named = new Set(addresses.filter(one => pages.has(one)).map(one => asOne(outlet, one)))
     const unnamed = new Set(others.map(one => asOne(outlet, one)).filter(one => !named.has(one)))

@@ -1,6 +1,6 @@
 import { articleVector, passagesOf } from '#shared/embeddings/recipe'
 import { EmbeddingFailure } from '#shared/embeddings/source'
-import { type Pool, transaction } from '#shared/postgres/pool'
+import { columnsOf, type Pool, transaction } from '#shared/postgres/pool'
 import { holdCollections } from '#shared/vectors/registry'
 import type { VectorStore } from '#shared/vectors/store'
 import type { EmbeddableArticle } from './articles.ts'
@@ -101,7 +101,7 @@ const noteEmbedded = (
       text: `update embeddings e set embedded_at = clock_timestamp(), claimed_until = null, error = null
              from unnest($1::bigint[], $2::text[]) as v (seq, id) join articles a using (seq, id)
              where e.seq = v.seq and e.embedded_at is null`,
-      values: [articles.map(({ seq }) => seq), articles.map(({ id }) => id)],
+      values: columnsOf(articles, 'seq', 'id'),
     })
     return true
   })

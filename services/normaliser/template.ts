@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#shared/postgres/pool'
+import { type Client, columnsOf, type Queryable } from '#shared/postgres/pool'
 
 /**
  * The lines that the pages of one outlet share. Its numbers count pages, and decay, so that old
@@ -183,8 +183,7 @@ export async function teach(
       order by 1
      on conflict (outlet_no) do update set pages = excluded.pages, template = excluded.template`,
     [
-      taught.map(({ outlet_no }) => outlet_no),
-      taught.map(row => row.pages),
+      ...columnsOf(taught, 'outlet_no', 'pages'),
       taught.map(({ template }) => JSON.stringify(template)),
     ],
   )

@@ -1,6 +1,6 @@
 import { raiseWordsVersion } from '#search/indexer'
 import { leaveGroups } from '#shared/copies/pass'
-import { type Client, readColumn } from '#shared/postgres/pool'
+import { type Client, columnsOf, readColumn } from '#shared/postgres/pool'
 
 /** An article with the bounds that its rights set. */
 export interface Bound {
@@ -26,40 +26,25 @@ const THERE = `
  * @returns those that were bounded
  */
 export async function boundArticles(client: Client, wanted: Bound[]): Promise<Bound[]> {
-  const there = new Set(
-    await readColumn<bigint>(client, THERE, [
-      wanted.map(({ seq }) => seq),
-      wanted.map(({ id }) => id),
-    ]),
-  )
+  const there = new Set(await readColumn<bigint>(client, THERE, columnsOf(wanted, 'seq', 'id')))
   const bounds = wanted.filter(({ seq }) => there.has(seq))
   await client.query(
     `insert into article_rights as r (id, snippet, vector, page_no, article_seq)
      select * from unnest($1::text[], $2::boolean[], $3::boolean[], $4::bigint[], $5::bigint[]) order by 1
      on conflict (id) do update set article_seq = excluded.article_seq, snippet = r.snippet or excluded.snippet, vector = r.vector and excluded.vector`,
-    [
-      bounds.map(({ id }) => id),
-      bounds.map(({ isBounded }) => isBounded),
-      bounds.map(({ hasVector }) => hasVector),
-      bounds.map(({ pageNo }) => pageNo),
-      bounds.map(({ seq }) => seq),
-    ],
+    columnsOf(bounds, 'id', 'isBounded', 'hasVector', 'pageNo', 'seq'),
   )
   const shortened = bounds.filter(({ isBounded }) => isBounded)
   // Indexes: the primary keys.
   const { rowCount } = await client.query(
     `update article_texts t set snippet = n.snippet from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
       where t.seq = n.seq and t.snippet is distinct from n.snippet`,
-    [shortened.map(({ seq }) => seq), shortened.map(({ snippet }) => snippet)],
+    columnsOf(shortened, 'seq', 'snippet'),
   )
   const silent = bounds.filter(({ hasVector }) => !hasVector)
-  await client.query('delete from embeddings where seq = any ($1::bigint[])', [
-    silent.map(({ seq }) => seq),
-  ])
-  await leaveGroups(
-    client,
-    silent.map(({ seq }) => seq),
-  )
+  const seqs = silent.map(({ seq }) => seq)
+  await client.query('delete from embeddings where seq = any ($1::bigint[])', [seqs])
+  await leaveGroups(client, seqs)
   // This comes last, because processes that store segments wait for its row until the commit.
   if (rowCount !== 0) await raiseWordsVersion(client)
   return bounds

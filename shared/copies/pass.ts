@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { firstDomain } from '#search/removals'
 import {
   type Client,
+  columnsOf,
   type Pool,
   PRIMARY_HISTORY,
   type Queryable,
@@ -366,8 +367,7 @@ const moveFrom = (
     RULES,
     seq,
     history,
-    articles.map(one => one.seq),
-    articles.map(one => one.id),
+    ...columnsOf(articles, 'seq', 'id'),
   ])
 
 // $1 version, $2 RULES, $3 seq, $4 history, $5 seqs, $6 ids. Index: the primary key of articles.
@@ -409,9 +409,7 @@ function store(
     await client.query(DUE_AGAIN, [later])
     await client.query(MEMBERS_DUE, [ended])
     const { rowCount } = await client.query(WRITE, [
-      articles.map(({ seq }) => seq),
-      articles.map(({ id }) => id),
-      articles.map(({ first }) => first),
+      ...columnsOf(articles, 'seq', 'id', 'first'),
       articles.map(({ sketch }) => sketch?.day),
       articles.map(({ sketch }) => sketch?.shingles),
       articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),

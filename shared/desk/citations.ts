@@ -1,6 +1,7 @@
 import { AMONG_WRITERS } from '#search/removals'
 import type { Country } from '#shared/articles/article'
 import {
+  columnsOf,
   type Pool,
   PRIMARY_HISTORY,
   type Queryable,
@@ -121,9 +122,7 @@ export function keepCitation(
       made.model,
       made.bias,
       articles.length,
-      articles.map(({ seq }) => seq),
-      articles.map(({ mark }) => mark),
-      articles.map(({ id }) => id),
+      ...columnsOf(articles, 'seq', 'mark', 'id'),
       history,
     ])
     const citation = await findCitation(client, made.digest)

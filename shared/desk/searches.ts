@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Client, Pool, Queryable } from '#shared/postgres/pool'
+import { type Client, columnsOf, type Pool, type Queryable } from '#shared/postgres/pool'
 import { QUESTION } from './alerts/messages.ts'
 import {
   adoptFeeds,
@@ -147,12 +147,8 @@ export async function noteSetRenamed(
 ): Promise<void> {
   const ids = searches.map(({ id }) => id)
   const { rows: asked } = await client.query<{ id: string; question: string }>(ASKED, [ids])
-  const names = searches.map(({ name }) => name)
-  await client.query(RESPELL, [ids, searches.map(({ search }) => search), names])
-  await client.query(SAME_QUESTION, [
-    asked.map(({ id }) => id),
-    asked.map(({ question }) => question),
-  ])
+  await client.query(RESPELL, columnsOf(searches, 'id', 'search', 'name'))
+  await client.query(SAME_QUESTION, columnsOf(asked, 'id', 'question'))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#shared/postgres/pool'
+import { type Client, columnsOf, type Queryable } from '#shared/postgres/pool'
 
 /** The fields of an article whose origins are kept, in the order of storage. */
 export const FIELDS = ['title', 'date', 'authors', 'text', 'language'] as const
@@ -99,11 +99,7 @@ export async function countOrigins(
        from unnest($1::int[], $2::text[], $3::text[]) as n (outlet_no, field, source)
       group by 1, 2, 3, 4 order by 1, 2, 3, 4
      on conflict (outlet_no, day, field, source) do update set articles = o.articles + excluded.articles`,
-    [
-      named.map(({ outletNo }) => outletNo),
-      named.map(({ field }) => field),
-      named.map(({ source }) => source),
-    ],
+    columnsOf(named, 'outletNo', 'field', 'source'),
   )
 }
 

@@ -99,6 +99,10 @@ class StandbyError extends Error {
   }
 }
 
+/** The values of some fields of all rows: an array for each field, as `unnest` takes them. */
+export const columnsOf = <Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] =>
+  fields.map(field => rows.map(row => row[field]))
+
 /** The name of a schema that exists during a restore. */
 export const UNFINISHED = 'unfinished_restore'
 

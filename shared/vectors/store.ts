@@ -1,5 +1,5 @@
 import type { Country } from '#shared/articles/article'
-import { type Queryable, readColumn } from '#shared/postgres/pool'
+import { columnsOf, type Queryable, readColumn } from '#shared/postgres/pool'
 import type { Obstacle } from '#shared/resilience/circuit'
 
 /** An article's vector, and the values of the article by which plans limit searches. */
@@ -113,7 +113,7 @@ export interface NearArticle extends Pick<StoredPoint, 'seq' | 'id'> {
 export async function ofTheirArticles(db: Queryable, near: NearArticle[]): Promise<NearArticle[]> {
   const text = `select seq from unnest($1::bigint[], $2::text[]) as near (seq, id) join articles a using (seq)
                  where near.id in ('', a.id)`
-  const values = [near.map(({ seq }) => seq), near.map(({ id }) => id)]
+  const values = columnsOf(near, 'seq', 'id')
   const own = new Set(await readColumn<bigint>(db, { name: 'near-articles', text }, values))
   return near.filter(({ seq }) => own.has(seq))
 }

@@ -20,7 +20,7 @@ import { allWithSets } from '#shared/desk/outlet-sets'
 import { listSearches } from '#shared/desk/searches'
 import { isRecord } from '#shared/encoding/is-record'
 import type { Plan } from '#shared/plans/keys'
-import type { Queryable } from '#shared/postgres/pool'
+import { columnsOf, type Queryable } from '#shared/postgres/pool'
 import type { Handler } from './handler.ts'
 import { type CurrentPlace, type IngestionPlace, newOf, readPlace } from './place.ts'
 
@@ -155,8 +155,10 @@ async function countTexts(
 ): Promise<ReadonlyMap<number, number>> {
   const shown = [...found].flatMap(([at, seqs]) => seqs.slice(0, MOST).map(seq => ({ at, seq })))
   if (shown.length === 0) return new Map()
-  const values = [shown.map(({ at }) => at), shown.map(({ seq }) => seq)]
-  const { rows } = await db.query<{ at: number; texts: number }>(TEXTS, values)
+  const { rows } = await db.query<{ at: number; texts: number }>(
+    TEXTS,
+    columnsOf(shown, 'at', 'seq'),
+  )
   return new Map(rows.map(({ at, texts }) => [at, texts]))
 }
 

@@ -9,6 +9,7 @@ import { NO_VALIDATORS, type Validators } from '#services/crawler/fetch/request'
 import { admitHosts, spend, TOMORROW } from '#services/crawler/hosts/budgets'
 import {
   type Client,
+  columnsOf,
   countOf,
   type Pool,
   type Queryable,
@@ -543,10 +544,7 @@ async function insertPages(
       feed.outletNo,
       feed.feedNo,
       pages.map(({ entry }) => entry.url),
-      pages.map(({ key }) => key),
-      pages.map(({ host }) => host),
-      pages.map(({ json }) => json),
-      pages.map(({ place }) => place),
+      ...columnsOf(pages, 'key', 'host', 'json', 'place'),
       total,
       putOff,
       namedBy(feed),

@@ -1,6 +1,13 @@
 import { getDomain } from 'tldts'
 import type { DueFeed } from '#services/crawler/feeds/schedule'
-import { type Client, type Pool, readRow, readValue, transaction } from '#shared/postgres/pool'
+import {
+  type Client,
+  columnsOf,
+  type Pool,
+  readRow,
+  readValue,
+  transaction,
+} from '#shared/postgres/pool'
 import type { Held } from './budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
@@ -66,12 +73,7 @@ export async function claimHosts(
          from unnest($1::text[], $2::int[], $3::uuid[]) as c (host, outlet_no, id)
         where h.host = c.host and leased_until <= now()
        returning h.host, c.id, h.visits as number`,
-      [
-        chosen.map(({ host }) => host),
-        chosen.map(({ outletNo }) => outletNo),
-        chosen.map(newLeaseId),
-        LEASE_DURATION,
-      ],
+      [...columnsOf(chosen, 'host', 'outletNo'), chosen.map(newLeaseId), LEASE_DURATION],
     )
     return rows
   })

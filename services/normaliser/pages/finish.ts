@@ -6,6 +6,7 @@ import { countOrigins, type Origins, writeOrigins } from '#shared/outlets/origin
 import { type NewSignal, noteSignals, type Rights } from '#shared/outlets/rights'
 import {
   type Client,
+  columnsOf,
   type Pool,
   type Queryable,
   readValue,
@@ -46,8 +47,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<New
       where p.page_no = d.page_no and p.state = 'stored'
      returning p.page_no as no, ${IS_OLD} as old`,
     [
-      pages.map(page => page.pageNo),
-      pages.map(page => page.interstitial),
+      ...columnsOf(pages, 'pageNo', 'interstitial'),
       pages.map(({ origins }) => (origins === null ? null : writeOrigins(origins))),
       pages.map(({ rights }) => seenOf(rights)),
     ],
@@ -104,7 +104,7 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
       group by 1, 2 order by 1, 2
      on conflict (outlet_no, fingerprint) do update
         set pages = served_texts.pages + excluded.pages, last_seen_at = now()`,
-    [texts.map(page => page.outletNo), texts.map(page => page.fingerprint)],
+    columnsOf(texts, 'outletNo', 'fingerprint'),
   )
 }
 
