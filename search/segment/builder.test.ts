@@ -100,7 +100,7 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
 const SIZES = [
   { size: 1_000, body: 9, rule: 0, enough: 4, met: Infinity },
   { size: 30_000, body: 9, rule: 0, enough: 14, met: Infinity },
-  { size: 1_000, body: 300, rule: NGRAM_RULE, enough: 4, met: 512 },
+  { size: 1_000, body: isWhole ? 300 : 80, rule: NGRAM_RULE, enough: 4, met: 512 },
   { size: 41_000, body: 9, rule: 1, enough: 5, met: 512 },
   { size: 21_000, body: 9, rule: NGRAM_RULE, enough: 5, met: 512 },
 ]

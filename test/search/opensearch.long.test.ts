@@ -14,7 +14,7 @@ const CONTRACT = [
   'poll.slow',
   'polls',
   'random',
-  'totals',
+  'totals.slow',
 ]
 
 t.test(

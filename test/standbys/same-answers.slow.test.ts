@@ -5,7 +5,7 @@ import { startTestCluster } from './servers.ts'
 /** Tests as they stand. Alone, one of each kind of answer; `test/whole.long.test.ts` tries all. */
 const FILES = [
   'contract/pages',
-  'contract/totals',
+  'contract/totals.slow',
   'contract/kept-answers',
   'contract/search-feeds',
   'search/counts',
