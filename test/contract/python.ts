@@ -20,11 +20,13 @@ export const QUICK_PYTHON: Record<string, string> = {
 }
 
 /**
- * pip of the environment of our model server. To unpack another one takes nine seconds of
- * processor time.
+ * pip of the environment of our model server, which installs into the environment that runs it. To
+ * unpack another one takes nine seconds of processor time.
  */
 const [ownPip] = globSync(
-  fileURLToPath(new URL('../../.venv/lib/python3*/site-packages/pip', import.meta.url)),
+  fileURLToPath(
+    new URL('../../.venv/lib/python3*/site-packages/pip/__pip-runner__.py', import.meta.url),
+  ),
 )
 
 /**
