@@ -22,9 +22,7 @@ export function ArticlePage(props: { id: string; isPasted: boolean; onForget(): 
     async (signal: AbortSignal) => {
       setOutcome(null)
       setOutcome(
-        await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, {
-          signal,
-        }),
+        await ask(`/explore/articles/${encodeURIComponent(id)}`, isOneOf<Article>, { signal }),
       )
     },
     [id, round],

@@ -4,9 +4,9 @@ import type { AlertTerms, KeptSearch, WhatIsNew } from '#clients/typescript/src/
 import { sentencesOf } from '#search/browser'
 import { Button, useAsking, useReturn, useWork } from '#web/parts/controls.tsx'
 import { FailureNotice } from '#web/parts/failure-notice.tsx'
-import { ask, askFile, isListOf, isRecord, type Outcome } from '#web/parts/request'
+import { ask, askFile, isRecord, type Outcome } from '#web/parts/request'
 import { type Forms, useSpeech } from '#web/words/index'
-import { dropMarks, noteFresh, noteMarks, readMarks } from './search/fresh.ts'
+import { askNew, dropMarks, noteFresh, noteMarks, readMarks } from './search/fresh.ts'
 import { inWords } from './search/in-words.ts'
 import { useOutletNames } from './search/outlet-names.ts'
 import { LONGEST_SET_NAME, useSets } from './search/outlets.tsx'
@@ -15,7 +15,7 @@ import { readStored, type Search } from './search/search.ts'
 import { KEPT, NEWS, viewOf } from './search/view.ts'
 import { saveFile } from './take/download.ts'
 import { LONGEST_TITLE } from './take/take.tsx'
-import { isKeptList, setAlert, Telling } from './take/telling.tsx'
+import { isKeptList, keptPath, setAlert, Telling } from './take/telling.tsx'
 
 // The browser loads these parts when it first shows one of them. They are one file, because one
 // file compresses well.
@@ -35,8 +35,7 @@ async function countNew(
 ): Promise<{ news: WhatIsNew[]; refused: ReadonlyMap<string, string> }> {
   const refused = new Map<string, string>()
   for (;;) {
-    const asking = { signal, method: 'POST' as const, body: { marks } }
-    const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
+    const answer = await askNew(marks, signal)
     if (answer.kind === 'ok') return { news: answer.value.data, refused }
     const { errors, message } = answer
     const sentences = [...(errors.marks ?? []), message].map(one => /^(\w+): (.+)$/s.exec(one))
@@ -87,7 +86,6 @@ function useKept() {
     if (isDone) await look()
     return isDone
   }
-  const at = (id: string) => `/explore/searches/${encodeURIComponent(id)}`
   return {
     kept,
     noMail,
@@ -106,15 +104,15 @@ function useKept() {
       if (one.new > 0 && one.since) noteFresh(readStored(search), one.since)
     },
     change: (id: string, body: { name: string } | { position: number }) =>
-      done(ask(at(id), isRecord, { method: 'PATCH', body })),
-    remove: (id: string) => done(askFile(at(id), { method: 'DELETE' })),
+      done(ask(keptPath(id), isRecord, { method: 'PATCH', body })),
+    remove: (id: string) => done(askFile(keptPath(id), { method: 'DELETE' })),
     async alert(id: string, terms: AlertTerms) {
       const answer = await setAlert(id, terms)
       if (answer.kind === 'set') await look()
       return answer
     },
     end: (id: string, what: 'alert' | 'feed') =>
-      done(askFile(`${at(id)}/${what}`, { method: 'DELETE' })),
+      done(askFile(`${keptPath(id)}/${what}`, { method: 'DELETE' })),
     async save() {
       const file = await told(askFile('/explore/feeds.opml'))
       if (file !== null) saveFile(file, 'perscope-feeds.opml')

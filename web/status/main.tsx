@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import '#web/parts/base.css'
 import './status.css'
-import { render } from 'preact'
+import { type ComponentChildren, render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import {
   type Cause,
@@ -45,37 +45,41 @@ function Status() {
         />
         {figures && (
           <>
-            <section aria-labelledby="flow-title">
-              <h2 id="flow-title">The way of an article</h2>
+            <Part id="flow-title" title="The way of an article">
               <Way figures={figures} />
-            </section>
-            <section aria-labelledby="lag-title">
-              <h2 id="lag-title">The last 24 hours</h2>
+            </Part>
+            <Part id="lag-title" title="The last 24 hours">
               <LastDay hours={figures.lag} />
-            </section>
+            </Part>
             <div class="pair">
-              <section aria-labelledby="queues-title">
-                <h2 id="queues-title">Queues</h2>
+              <Part id="queues-title" title="Queues">
                 <QueueTable queues={figures.queues} />
-              </section>
-              <section aria-labelledby="quarantine-title">
-                <h2 id="quarantine-title">Quarantine</h2>
+              </Part>
+              <Part id="quarantine-title" title="Quarantine">
                 <Quarantine quarantine={figures.quarantine} at={figures.at} />
-              </section>
+              </Part>
             </div>
-            <section aria-labelledby="machines-title">
-              <h2 id="machines-title">Machines</h2>
+            <Part id="machines-title" title="Machines">
               <MachineSection machines={figures.machines} />
-            </section>
-            <section aria-labelledby="outlets-title">
-              <h2 id="outlets-title">Outlets</h2>
+            </Part>
+            <Part id="outlets-title" title="Outlets">
               <Outlets outlets={figures.outlets} at={figures.at} />
-            </section>
+            </Part>
           </>
         )}
       </main>
       <Footer />
     </>
+  )
+}
+
+function Part(props: { id: string; title: string; children: ComponentChildren }) {
+  const { id, title, children } = props
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   )
 }
 

@@ -119,14 +119,8 @@ export function useCompleteness(search: Search | null, data: Count[], unit: Time
   const look = useCallback(
     async (signal: AbortSignal) => {
       if (search === null || unit === 'hour') return
-      const days = await askDays(
-        search,
-        data.find(({ count }) => count > 0)?.from,
-        data.at(-1)?.to,
-        {
-          signal,
-        },
-      )
+      const first = data.find(({ count }) => count > 0)
+      const days = await askDays(search, first?.from, data.at(-1)?.to, { signal })
       // Without figures of days there is nothing to redraw.
       if (days.length > 0)
         setCovered({

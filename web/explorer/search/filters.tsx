@@ -16,12 +16,8 @@ import type { Search } from './search.ts'
  *
  * @param props.found says what was found, where open filters hide the results; null: nothing yet
  */
-export function Filters({
-  search,
-  errors,
-  found,
-  onChange,
-}: FilterProps & { found: string | null }): VNode {
+export function Filters({ found, ...own }: FilterProps & { found: string | null }): VNode {
+  const { search, errors, onChange } = own
   const { words, say, number } = useSpeech()
   const fold = useRef<HTMLDetailsElement>(null)
   const show = () => {
@@ -57,8 +53,8 @@ export function Filters({
             onChoose={searchIn => onChange({ searchIn })}
           />
         )}
-        <Ordering search={search} errors={errors} onChange={onChange} />
-        <Dates search={search} errors={errors} onChange={onChange} />
+        <Ordering {...own} />
+        <Dates {...own} />
         <Choice
           type="checkbox"
           label={words.filters.country}
@@ -81,11 +77,11 @@ export function Filters({
             onChange({ languages: switched(LANGUAGES, search.languages, language) })
           }
         />
-        <NameField field="outlet" {...{ search, errors, onChange }} />
-        <SeveralOutlets {...{ search, errors, onChange }} />
-        <NameField field="author" {...{ search, errors, onChange }} />
-        <HasAuthor search={search} errors={errors} onChange={onChange} />
-        <WhatOutletsSay search={search} errors={errors} onChange={onChange} />
+        <NameField field="outlet" {...own} />
+        <SeveralOutlets {...own} />
+        <NameField field="author" {...own} />
+        <HasAuthor {...own} />
+        <WhatOutletsSay {...own} />
         {found !== null && <Button class="primary found" onClick={show} text={found} />}
       </details>
     </aside>

@@ -1,5 +1,5 @@
 import type { WhatIsNew } from '#clients/typescript/src/index'
-import { ask, isListOf } from '#web/parts/request'
+import { ask, isListOf, type Outcome } from '#web/parts/request'
 import { questionOf, type Search } from './search.ts'
 
 /**
@@ -16,10 +16,15 @@ export const noteMarks = (marks: Record<string, string>): void =>
 
 export const dropMarks = (): void => localStorage.removeItem(MARKS)
 
+export const askNew = (
+  marks: Record<string, string | null>,
+  signal?: AbortSignal,
+): Promise<Outcome<{ data: WhatIsNew[] }>> =>
+  ask('/explore/searches/new', isListOf<WhatIsNew>, { signal, method: 'POST', body: { marks } })
+
 /** Marks the present place of a search that was just kept, so that later articles count as new. */
 export async function beginMark(id: string): Promise<void> {
-  const asking = { method: 'POST' as const, body: { marks: { [id]: null } } }
-  const answer = await ask('/explore/searches/new', isListOf<WhatIsNew>, asking)
+  const answer = await askNew({ [id]: null })
   if (answer.kind === 'ok')
     noteMarks(Object.fromEntries(answer.value.data.map(one => [one.id, one.mark])))
 }

@@ -271,8 +271,8 @@ export function useSets(): Sets {
   )
   useWork(look)
   const put = async (name: string, body: { domains: string[] } | { name: string }) => {
-    const asking = { method: 'PUT' as const, body }
-    const made = await told(ask(pathOf(name.trim()), isOneOf<OutletSet>, asking))
+    const path = pathOf(name.trim())
+    const made = await told(ask(path, isOneOf<OutletSet>, { method: 'PUT', body }))
     if (made !== null) await look()
     return made !== null
   }

@@ -257,9 +257,7 @@ function useRows(searches: Search[], unit: TimeUnit, texts: boolean) {
           const all = await count({ ...search, q: '', mode: 'keyword' })
           if (all.kind === 'failure') return all
           const filled = own.value.data.filter(({ count }) => count > 0)
-          const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, {
-            signal,
-          })
+          const days = await askDays(search, filled[0]?.from, filled.at(-1)?.to, { signal })
           return { kind: 'ok' as const, search, own: own.value, all: all.value, days }
         }),
       )

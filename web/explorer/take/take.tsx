@@ -42,7 +42,7 @@ import {
   startDownload,
   WRITERS,
 } from './download.ts'
-import { isKeptList, setAlert, Telling } from './telling.tsx'
+import { isKeptList, keptPath, setAlert, Telling } from './telling.tsx'
 
 /**
  * The open panel. Panels that were opened before stay hidden on the page, so that a download
@@ -303,8 +303,8 @@ function KeepPanel({ search, tells }: { search: Search; tells: boolean }) {
     if (isKeeping) return null
     setKeeping(true)
     const body = { search: String(writeSearch(search)), name: own || usual }
-    const asking = { method: 'POST' as const, body }
-    const made = await told(ask('/explore/searches', isOneOf<KeptSearch>, asking))
+    const path = '/explore/searches'
+    const made = await told(ask(path, isOneOf<KeptSearch>, { method: 'POST', body }))
     setKeeping(false)
     if (made === null) return null
     setKept(made.data)
@@ -317,16 +317,13 @@ function KeepPanel({ search, tells }: { search: Search; tells: boolean }) {
     // A name that says the search says the new one; any other stays when none is typed.
     const given = own || ((await isProposed(before)) ? usual : undefined)
     const body = { name: given, search: changedTo(search, before) }
-    const asking = { method: 'PATCH' as const, body }
-    const path = `/explore/searches/${encodeURIComponent(id)}`
-    const changed = await told(ask(path, isOneOf<KeptSearch>, asking))
+    const changed = await told(ask(keptPath(id), isOneOf<KeptSearch>, { method: 'PATCH', body }))
     if (changed === null) return
     setKept(changed.data)
     goOn()
     if (isOfWords) await beginMark(id)
   }
-  const remove = (id: string) =>
-    told(askFile(`/explore/searches/${encodeURIComponent(id)}`, { method: 'DELETE' }))
+  const remove = (id: string) => told(askFile(keptPath(id), { method: 'DELETE' }))
   const set = async (terms: AlertTerms) => {
     const id = await keep()
     if (id === null) return null
@@ -338,8 +335,7 @@ function KeepPanel({ search, tells }: { search: Search; tells: boolean }) {
     return answer
   }
   const end = async (what: 'alert' | 'feed') => {
-    const path = `/explore/searches/${encodeURIComponent(kept?.id ?? '')}/${what}`
-    await told(askFile(path, { method: 'DELETE' }))
+    await told(askFile(`${keptPath(kept?.id ?? '')}/${what}`, { method: 'DELETE' }))
     await look()
   }
   const tellsAbout = isOfWords ? words.alert.about : words.take.feedMeaning

@@ -17,12 +17,15 @@ const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'
 export const isKeptList = (json: unknown): json is { data: KeptSearch[]; no_mail: string | null } =>
   hasList(json, 'data')
 
+/** The address of a kept search. */
+export const keptPath = (id: string): string => `/explore/searches/${encodeURIComponent(id)}`
+
 type Answer = Failure | { kind: 'set'; secret: string }
 
 /** @returns a mistake in the terms, or the secret of a webhook's signatures */
 export async function setAlert(id: string, terms: AlertTerms): Promise<Answer> {
-  const path = `/explore/searches/${encodeURIComponent(id)}/alert`
-  const answer = await ask(path, isOneOf<Alert>, { method: 'PUT', body: terms })
+  const asking = { method: 'PUT', body: terms } as const
+  const answer = await ask(`${keptPath(id)}/alert`, isOneOf<Alert>, asking)
   return answer.kind === 'failure'
     ? answer
     : { kind: 'set', secret: answer.value.data.secret ?? '' }
@@ -58,7 +61,7 @@ export function Telling(props: {
   const show = async () => {
     const own = await id()
     if (own === null) return
-    const path = `/explore/searches/${encodeURIComponent(own)}/feed`
+    const path = `${keptPath(own)}/feed`
     const answer = await told(
       ask(path, isOneOf<{ urls: Record<string, string> }>, { method: 'PUT' }),
     )
