@@ -26,7 +26,7 @@ export const reindexSnippets = (work: Work): Promise<boolean> =>
       .filter(({ before, snippet }) => before !== snippet)
     if (changed.length === 0) return true
     await transaction(work.pool, async client => {
-      await client.query(WRITE, columnsOf(changed, 'seq', 'snippet'))
+      await client.query(WRITE, columnsOf(changed, 'seq', 'snippet', 'before'))
       await raiseWordsVersion(client)
     })
     return true
@@ -38,11 +38,12 @@ const TEXTS = `
    where seq = any ($1::bigint[])
      and not exists (select from article_rights r where r.id = a.id and r.snippet)`
 
-// $1 seqs, $2 their snippets. Index: the primary key.
+// Snippets that were withdrawn meanwhile stay away. $1 seqs, $2 their snippets, $3 those before.
+// Index: the primary key.
 const WRITE = `
   update article_texts t set snippet = n.snippet
-    from unnest($1::bigint[], $2::text[]) as n (seq, snippet)
-   where t.seq = n.seq`
+    from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, snippet, before)
+   where t.seq = n.seq and t.snippet is not distinct from n.before`
 
 /** Articles that are given to the embedders at a time. */
 const VECTORS = 64
