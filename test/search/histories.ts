@@ -50,6 +50,8 @@ export interface Actor {
     | 'remove'
     | 'look'
     | 'move'
+    | 'reopen'
+    | 'sync'
   /** Its articles, some repeated. */
   keys: number[]
   /** Of an import's segments. */
@@ -79,6 +81,8 @@ const KINDS: Actor['kind'][] = [
   'remove',
   'look',
   'move',
+  'reopen',
+  'sync',
 ]
 
 /** Whether all its articles are there when it is done. */
@@ -162,6 +166,15 @@ export function moves(): fc.Arbitrary<Step[]> {
       ],
     ]
   })
+}
+
+/** All is reindexed, in one way or another, beside others; the articles are there before. */
+export function reindexings(acts: Meeting['act'][]): fc.Arbitrary<Step[]> {
+  const keys = Array.from({ length: KEYS }, (_, at) => at)
+  return histories(acts, 2).map(steps => [
+    [{ ...steps[0]![0]!, kind: 'import', keys, meetings: [] }],
+    ...steps.map(step => [{ ...step[0]!, kind: 'reindex' as const }, ...step]),
+  ])
 }
 
 /**

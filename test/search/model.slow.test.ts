@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isWhole } from '#test/script'
-import { type Actor, failovers, histories, lostRemovals, moves } from './histories.ts'
+import { type Actor, failovers, histories, lostRemovals, moves, reindexings } from './histories.ts'
 import { startModel } from './model.ts'
 
 /** Alone, one history of each kind is tried; `test/whole.long.test.ts` tries all of them. */
@@ -80,3 +80,10 @@ t.test(
     await tryOn(t, moves(), { runs: RUNS, limit: 200_000 })
   },
 )
+
+t.test('a reindexing beside all others changes nothing and brings nothing back', async t => {
+  await tryOn(t, reindexings(['hold', 'cut', 'lose', 'kill', 'murder']), {
+    runs: RUNS,
+    limit: LIMIT,
+  })
+})

@@ -4,6 +4,10 @@ import type { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { rename } from '#scripts/outlets/rename'
+import { syncOutlets } from '#scripts/outlets/sync'
+import { reindexCopies, reindexSnippets } from '#scripts/reindex/fields'
+import { beginRun, endRun, findRun } from '#scripts/reindex/run'
+import { reindexWords } from '#scripts/reindex/words'
 import { SEARCH_SETTINGS } from '#search/index'
 import { makeSegments, openIndexer, SEGMENT_SIZES } from '#search/indexer'
 import { openImporter } from '#search/indexing/import'
@@ -16,6 +20,7 @@ import { boundArticles } from '#shared/articles/bounds'
 import { readConfig } from '#shared/config/config'
 import { type CopyGroups, openCopyGroups } from '#shared/copies/pass'
 import { createLogger } from '#shared/log/logger'
+import type { Outlet } from '#shared/outlets/catalogue'
 import { readOrigins } from '#shared/outlets/origins'
 import { NO_RIGHTS_STATED } from '#shared/outlets/rights'
 import {
@@ -26,7 +31,7 @@ import {
   transaction,
 } from '#shared/postgres/pool'
 import { createWriter } from '#shared/removals/bounding'
-import { clearRemoved, removeArticles } from '#shared/removals/remove'
+import { clearRemoved, removeArticles, reopenRemoved } from '#shared/removals/remove'
 import { createTestDatabase, inDatabase, type TestDatabase } from '#test/database'
 import { until } from '#test/fleet'
 import { startScript } from '#test/script'
@@ -44,7 +49,7 @@ import {
   movedOf,
   type Step,
 } from './histories.ts'
-import { check, frozenPage, tokenise } from './model-checks.ts'
+import { check, frozenPage } from './model-checks.ts'
 import type { Known } from './oracle.ts'
 import { createFollower, type Follower } from './poller.ts'
 import { SMALL_SEGMENTS_THREAD, setSegmentSizes } from './small-segments.ts'
@@ -546,25 +551,34 @@ const ACTS: Record<Actor['kind'], Act> = {
       await rename(context, pool, [MOVING.from, MOVING.to])
     })
   },
-  async reindex(pool) {
-    const { rebuild } = openIndexer(pool, SMALL_SEGMENTS_THREAD)
-    const tokeniser = { atOnce: 2, tokenise }
-    for (const { last } of await rebuild.ranges()) {
-      await rebuild.exclusively(async () => {
-        const range = (await rebuild.ranges()).find(one => one.last >= last)
-        if (range === undefined) return
-        const count = Number(range.last - range.first + 1n)
-        const chosen = new Set(Array.from({ length: count }, (_, at) => range.first + BigInt(at)))
-        const { signal } = new AbortController()
-        await rebuild.segment(range, {
-          tokeniser,
-          chosen,
-          worked: async () => {},
-          within: async () => {},
-          signal,
-        })
-      })
+  async reindex(pool, { most, meetings }) {
+    const what = (['words', 'words', 'snippets', 'copies'] as const)[most % 4]!
+    const selection = { what, outlet: null, language: null, from: null, to: null }
+    const run = (await findRun(pool, selection)) ?? (await beginRun(pool, selection))
+    // Who is ended would leave it.
+    if (what === 'snippets' && run.doneTo === 0n && meetings.every(({ act }) => act === 'hold'))
+      await pool.query("update article_texts set snippet = 'oud' where snippet <> ''")
+    const chosen = { selection, publisherNos: null }
+    const silence = { async limit() {}, tell() {}, say() {}, signal: NEVER }
+    const work = { pool, chosen, run, ...silence }
+    const rebuild = { words: reindexWords, snippets: reindexSnippets, copies: reindexCopies }[what]
+    if (await rebuild(work)) await endRun(pool, selection)
+  },
+  async reopen(pool) {
+    await reopenRemoved(pool, NEVER)
+    await clearRemoved(pool, [], NEVER)
+  },
+  async sync(pool, { piece }) {
+    const outlet: Omit<Outlet, 'domain'> = {
+      name: 'Model',
+      country: 'NL',
+      languages: ['nl'],
+      timeZone: 'UTC',
+      feeds: [],
+      sitemaps: [],
     }
+    const of = (domain: string) => ({ ...outlet, domain })
+    await syncOutlets(pool, piece % 2 === 0 ? [] : ['model.example', MOVING.from].map(of))
   },
 }
 
