@@ -62,8 +62,8 @@ async function matchAhead(
   let articles = order.first
   /**
    * Whether more segments are matched before words are read, because one statement then reads the
-   * words of all. This holds while even all candidates cannot complete the count, so that the search
-   * needs the next segment anyway.
+   * words of all. This holds while even all candidates cannot complete the count, so that the
+   * search needs the next segment anyway.
    */
   const isWorthMore = (found: readonly SegmentMatches[], next: SegmentMeta): boolean => {
     const candidates = countCandidates(found)

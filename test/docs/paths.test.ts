@@ -40,7 +40,9 @@ function dead(pattern: RegExp, isDead: (name: string, file: string) => boolean):
   )
 }
 
-const exists = (path: string) => files.includes(path) || folders.has(path.replace(/\/$/, ''))
+/** An import names a file without its ending. */
+const exists = (path: string) =>
+  files.includes(path) || files.includes(`${path}.ts`) || folders.has(path.replace(/\/$/, ''))
 /** Stands for any name. */
 const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
 /** Settings of Node and tap, and a file beside the test data. */

@@ -157,7 +157,8 @@ export async function endAlert(db: Queryable, keyId: string, searchId: string): 
 }
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
-// stay ended. They are locked in order, as in all statements that change several. $1 ids; null: all.
+// stay ended. They are locked in order, as in all statements that change several. $1 ids; null:
+// all.
 const RETRY = `
   with own as materialized (
     select alert_id from search_alerts

@@ -48,7 +48,8 @@ const ASK = `
     select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked)
   select alert_id from refused`
 
-// Keys that ask one owner at the same moment wait for each other, or each would see room. $1 address.
+// Keys that ask one owner at the same moment wait for each other, or each would see room. $1
+// address.
 const ONE_BY_ONE = `select pg_advisory_xact_lock(hashtextextended('asks ' || ${mailboxOf('$1::text')}, 0))`
 
 /**
@@ -139,7 +140,8 @@ const BY_LINK = `select name, search, "when", zone from (${ASKED}) n order by po
 export const askedBy = async (db: Queryable, askId: string): Promise<AskedAbout[]> =>
   (await db.query<AskedAbout>(BY_LINK, [askId, ASKED_FOR])).rows
 
-// An owner may refuse at this moment: what was refused is not agreed to. Alerts are locked in order.
+// An owner may refuse at this moment: what was refused is not agreed to. Alerts are locked in
+// order.
 const AGREE = `
   with asked as materialized (${ASKED}),
   own as materialized (

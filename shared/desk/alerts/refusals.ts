@@ -38,8 +38,8 @@ export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]
 export const refusedBy = (hashes: string, key: string): string =>
   `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
 
-// Alerts are locked first and in order, as in all statements that change them. One that has just got
-// another address is not of this owner. $1 alert, $2 why, $3 address, $4 hash, $5 link, $6
+// Alerts are locked first and in order, as in all statements that change them. One that has just
+// got another address is not of this owner. $1 alert, $2 why, $3 address, $4 hash, $5 link, $6
 // everything, $7 hash of the mailbox, of which never all is refused.
 const REFUSE = `
   with named as (
