@@ -40,9 +40,7 @@ function dead(pattern: RegExp, isDead: (name: string, file: string) => boolean):
   )
 }
 
-/** An import names a file without its ending. */
-const exists = (path: string) =>
-  files.includes(path) || files.includes(`${path}.ts`) || folders.has(path.replace(/\/$/, ''))
+const exists = (path: string) => files.includes(path) || folders.has(path.replace(/\/$/, ''))
 /** Stands for any name. */
 const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
 /** Settings of Node and tap, and a file beside the test data. */
@@ -59,9 +57,17 @@ const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string
 
 t.test('paths from the root of the checkout', async t => {
   // Not inside of an address or a longer path; not where a placeholder follows.
-  const pattern = new RegExp(`(?<![\\w./…-])((?:${TOP})/[\\w./@-]*[\\w/])(?![\\w*<{…[])`, 'g')
+  const pattern = new RegExp(`(?<![\\w./…#-])((?:${TOP})/[\\w./@-]*[\\w/])(?![\\w*<{…[])`, 'g')
   t.strictSame(
     dead(pattern, name => !exists(name) && !isPlaceholder(name)),
+    [],
+  )
+})
+
+t.test('names of imports', async t => {
+  const pattern = new RegExp(`#((?:${TOP})/[\\w./-]*\\w)`, 'g')
+  t.strictSame(
+    dead(pattern, name => !exists(`${name}.ts`)),
     [],
   )
 })

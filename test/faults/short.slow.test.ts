@@ -1,8 +1,8 @@
 import t from 'tap'
 import { proveChaos } from './prove.ts'
 
-// Promise 1: "Nothing is lost." Forty seconds of every day's bad luck; ten
-// minutes are `npm run chaos -- --seconds 600`.
+// Promise 1: "Nothing is lost." Forty seconds of every day's bad luck, with five kinds of faults;
+// ten minutes with all of them are `npm run chaos -- --seconds 600`.
 const verdict = await proveChaos({ seconds: 40, seed: 63, redis: false, rate: 1, imported: 0 })
 
 // The seed is chosen for these; another list of kinds needs another seed.

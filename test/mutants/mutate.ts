@@ -264,7 +264,7 @@ function* nodesOf(value: unknown, source: string): Generator<Node> {
 function isLeftOut({ type, async }: Node, text: string): boolean {
   if (type === 'ExpressionStatement')
     return /^(?:await )?(?:[\w.]+\.)?log(?:ger)?\.(?:debug|info|warn|error)\(/.test(text)
-  return async === true && /\.query[(<]|\bread(?:Row|Value)\b/.test(text)
+  return async === true && /\.query[(<]|\b(?:read(?:Row|Value|Column)|countOf)\b/.test(text)
 }
 
 /** All texts that differ from `source` in one thing. */

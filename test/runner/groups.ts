@@ -5,10 +5,10 @@ import { resolve } from 'node:path'
 export type Group = 'quick' | 'slow' | 'long'
 
 /**
- * - quick: `*.test.ts`, by `npm test`. Together they take some two minutes on two quiet cores.
+ * - quick: `*.test.ts`, by `npm test`.
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
  * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes, and
- *   the whole of what the slow group tries once: hosts in a box, the image, random histories.
+ *   the whole of what the other groups try in part: hosts in a box, the image, random histories.
  */
 const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
 
