@@ -156,7 +156,10 @@ export interface MatchOrder {
   order: ArticleQuery['order']
   /** null: the page is the first one. */
   position: Position | null
-  /** How many matches are likely to complete the collectors; Infinity: all articles are matched. */
+  /**
+   * How many matches are likely to complete the collectors; Infinity: all articles are matched.
+   * With fewer candidates, a search needs the next segment.
+   */
   limit: number
   /**
    * How many articles are matched first, in whole segments. A fixed number of segments would not

@@ -67,16 +67,17 @@ export async function searchPage<A extends KeptArticle>(
   // an article was taken out meanwhile.
   const counted = position !== null && (position.removals ?? 0) === removals ? position : null
   const count = createCountCollector(counted === null ? sizes.cap : 0)
+  const planned = { snapshot, meta, plan }
   // Later pages have the articles of the first page, so they cost as much, and never too much.
-  await pay(index, { snapshot, meta, plan }, sizes, position === null)
-  await collectMatches(
-    index,
-    { snapshot, meta, plan },
-    { sort, order, position },
-    [top, count],
-    count.limit,
-    sizes,
-  )
+  await pay(index, planned, sizes, position === null)
+  const page = { sort, order, position }
+  if (position === null || counted !== null)
+    await collectMatches(index, planned, page, [top, count], count.limit, sizes)
+  else {
+    // The search of a later page leaves out segments before it, whose articles count, too.
+    await collectMatches(index, planned, page, [top], 0, sizes)
+    await collectMatches(index, planned, { ...page, position: null }, [count], count.limit, sizes)
+  }
   const ties = tieBreakers(index, plan.scoring, meta.version)
   const hits = await firstInOrder(top.hits(), wanted, query, position, ties)
   const rows = await index.stored.read(

@@ -23,6 +23,7 @@ import { tokenise } from './model-checks.ts'
 import { answer, type Known } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomArticles } from './random-articles.ts'
+import { newArticle } from './short-articles.ts'
 import { makeTestSegments, met, openTestIndex, TEST_ARCHIVE } from './store.ts'
 
 const UNCLEARED_SEGMENTS =
@@ -158,6 +159,28 @@ t.test('it does not come back under any of its addresses, until it is released',
   const [back] = await add([again])
   t.ok(back !== undefined && back.id !== gone.id, 'its id stays dead')
   t.equal(await total(), before)
+})
+
+t.test('later pages count the articles of segments before them, too', async t => {
+  const { pool, add, known, remove } = await openRemovable(t, 14)
+  await remove(known)
+  const at = (hour: number) => new Date(Date.UTC(2026, 1, 1 + hour))
+  const articles = await add(
+    Array.from({ length: 60 }, (_, n) => newArticle(9_000 + n, { publishedAt: at(n) })),
+  )
+  await makeSegments(pool, { flushed: 8n, merged: 10_000n })
+  const search = openTestIndex(pool)
+  t.teardown(() => search.close())
+  const query = { ...EVERYTHING, perPage: 10 }
+  const read = (next: Awaited<ReturnType<typeof search.search>>['next']) =>
+    search.search(query, next, { first: 8 })
+  let page = await read(null)
+  for (let number = 2; number < 5; number++) page = await read(page.next)
+  t.equal(page.total, 60)
+  await remove([articles[0]!])
+  page = await read(page.next)
+  t.equal(page.total, 59)
+  t.same([(await read(page.next)).total, (await read(null)).total], [59, 59])
 })
 
 t.test(
