@@ -20,10 +20,10 @@ const FEWEST = Math.min(2, availableParallelism()) + 1
 /** Files wait for most of their time, so more of them run while the processors are idle. */
 const MOST = 6
 /** One process more runs when this share of the processors is idle, and so many bytes are free. */
-const IDLE = 0.15
+const IDLE = 0.25
 const FREE = 2 * 1024 ** 3
 /** One process less runs when less than this share of the processors is idle. */
-const BUSY = 0.03
+const BUSY = 0.05
 /** ms between two looks at the processors. A process has this long to show what it uses. */
 const LOOK_MS = 1_000
 
