@@ -1,7 +1,9 @@
 import t from 'tap'
 import type { ArticleQuery } from '#search/index'
 import { makeSegments } from '#search/indexer'
+import { holdLock, lockWaits } from '#test/database'
 import { createRandom } from '#test/faults/random'
+import { until } from '#test/fleet'
 import { startScript } from '#test/script'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
@@ -57,6 +59,25 @@ t.test('reindex makes every word of the index anew, and changes no article', asy
   t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
   await index.database.query("update embeddings set due_at = now() + interval '1 hour'")
   t.match((await reindex(index, '--vectors').ended).err, /\d+ have no vector yet: `npm run status`/)
+})
+
+t.test('a snippet that is withdrawn while snippets are made anew stays withdrawn', async t => {
+  const index = await openArchiveIndex(t)
+  await index.add(randomArticles(createRandom(8), 20))
+  const { query, count } = index.database
+  await query("update article_texts set snippet = 'oud'")
+  // The command reads all of them as they are, and waits for these two before it writes.
+  const withdraw = await holdLock(
+    index.pool,
+    "update article_texts set snippet = '' where seq in (3, 5)",
+  )
+  const running = reindex(index, '--snippets').ended
+  await until(async () => (await lockWaits(index.pool)) > 0, 60_000)
+  await withdraw()
+  const { code, err } = await running
+  t.equal(code, 0, err)
+  t.equal(await count("article_texts where seq in (3, 5) and snippet = ''"), 2)
+  t.equal(await count("article_texts where snippet = 'oud'"), 0, 'the others are made anew')
 })
 
 t.test(
