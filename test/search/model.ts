@@ -194,7 +194,7 @@ async function live(steps: Step[], cluster: TestCluster, scale: number): Promise
         await world.reopen()
         for (const one of ended) Object.assign(one, { told: null, isDone: false, bounded: [] })
       }
-      await judgeLeft(world)
+      await judgeLeft(world, ended)
       await check(world, [...ended, ...more], page).catch((error: unknown) => {
         throw new Error(
           `after step ${at + 1} of ${steps.length}: ${error instanceof Error ? error.message : error}`,
@@ -208,8 +208,12 @@ async function live(steps: Step[], cluster: TestCluster, scale: number): Promise
 
 const NEVER = new AbortController().signal
 
-/** Judges what killed ones left. Each answer was counted once. */
-async function judgeLeft({ pool }: World): Promise<void> {
+/** Ends what killed ones left: reindexings, and looks. Each answer was counted once. */
+async function judgeLeft({ pool }: World, ended: Ended[]): Promise<void> {
+  // A reindexing that is ended would leave snippets that it spoilt.
+  for (const one of ended)
+    if (one.actor.kind === 'reindex' && !one.isDone)
+      await ACTS.reindex(pool, { ...one.actor, meetings: [] }, one, async () => {})
   const { rows } = await pool.query<{ id: string; url: string }>(
     'select l.id, t.url from look_answers join second_looks l using (id) join article_texts t using (seq)',
   )
@@ -551,13 +555,11 @@ const ACTS: Record<Actor['kind'], Act> = {
       await rename(context, pool, [MOVING.from, MOVING.to])
     })
   },
-  async reindex(pool, { most, meetings }) {
+  async reindex(pool, { most }) {
     const what = (['words', 'words', 'snippets', 'copies'] as const)[most % 4]!
     const selection = { what, outlet: null, language: null, from: null, to: null }
     const run = (await findRun(pool, selection)) ?? (await beginRun(pool, selection))
-    // Who is ended would leave it.
-    if (what === 'snippets' && run.doneTo === 0n && meetings.every(({ act }) => act === 'hold'))
-      await pool.query("update article_texts set snippet = 'oud' where snippet <> ''")
+    if (what === 'snippets' && run.doneTo === 0n) await pool.query(SPOIL, [run.last])
     const chosen = { selection, publisherNos: null }
     const silence = { async limit() {}, tell() {}, say() {}, signal: NEVER }
     const work = { pool, chosen, run, ...silence }
@@ -581,6 +583,9 @@ const ACTS: Record<Actor['kind'], Act> = {
     await syncOutlets(pool, piece % 2 === 0 ? [] : ['model.example', MOVING.from].map(of))
   },
 }
+
+// $1 the last article that the run makes anew: later ones would stay spoilt.
+const SPOIL = `update article_texts set snippet = 'oud' where snippet <> '' and seq <= $1`
 
 /** Articles as a crawler finds them now. */
 async function present(pool: Pool, articles: NewArticle[]): Promise<NewArticle[]> {
