@@ -63,6 +63,8 @@ export interface Actor {
   ahead: number
   /** ms for which it stays when all is written, and perhaps flushes and merges. */
   stays: number
+  /** Of a reindexing. */
+  what: 'words' | 'snippets' | 'copies'
   meetings: Meeting[]
 }
 
@@ -107,6 +109,7 @@ export function histories(acts: Meeting['act'][], steps: number): fc.Arbitrary<S
     rest: fc.constantFrom(0, 0, 5, 40),
     ahead: fc.constantFrom(0, 20),
     stays: fc.constantFrom(0, 0, 0, 6_000),
+    what: fc.constantFrom<Actor['what'][]>('words', 'words', 'snippets', 'copies'),
     meetings: meetings(acts),
   } satisfies { [Field in keyof Actor]: fc.Arbitrary<Actor[Field]> }
   const actor = fc.record(fields, { noNullPrototype: true })

@@ -18,6 +18,7 @@ const IMPORT: Actor = {
   rest: 0,
   ahead: 0,
   stays: 0,
+  what: 'words',
   meetings: [],
 }
 const met = (meetings: Actor['meetings'], more: Partial<Actor> = {}) => [

@@ -375,6 +375,7 @@ const OTHERS: Actor = {
   rest: 0,
   ahead: 500,
   stays: 0,
+  what: 'words',
   meetings: [],
 }
 
@@ -555,8 +556,7 @@ const ACTS: Record<Actor['kind'], Act> = {
       await rename(context, pool, [MOVING.from, MOVING.to])
     })
   },
-  async reindex(pool, { most }) {
-    const what = (['words', 'words', 'snippets', 'copies'] as const)[most % 4]!
+  async reindex(pool, { what }) {
     const selection = { what, outlet: null, language: null, from: null, to: null }
     const run = (await findRun(pool, selection)) ?? (await beginRun(pool, selection))
     if (what === 'snippets' && run.doneTo === 0n) await pool.query(SPOIL, [run.last])
