@@ -13,6 +13,8 @@ export interface Received {
   path: string
   headers: Record<string, string>
   body: string
+  /** How it was answered; absent: not yet. */
+  status?: number | 'hang'
   json: {
     id: string
     type: string
@@ -44,8 +46,10 @@ export async function startReceiver(test: Pick<Test, 'teardown'>): Promise<Recei
       Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
     )
     const path = request.url ?? ''
-    received.push({ at: Date.now(), path, headers, body, json: JSON.parse(body) })
+    const one: Received = { at: Date.now(), path, headers, body, json: JSON.parse(body) }
+    received.push(one)
     const answer = await answering
+    one.status = answer
     if (answer !== 'hang') response.writeHead(answer, { location: '/elsewhere' }).end('ok')
   })
   const url = `http://127.0.0.1:${await listen(server)}/`
