@@ -52,10 +52,10 @@ await runCommand(
   {
     name: 'alerts',
     about:
-      'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest try again. Exit code: 1 when a named alert does not.',
+      'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest after failures try again. Exit code: 1 when a named alert does not.',
     usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],
     options: {
-      all: { about: 'with retry: all alerts that rest' },
+      all: { about: 'with retry: all alerts that rest after failures' },
       json: { about: 'with list: one JSON object a line' },
     },
     needs: ['DATABASE_URL'],
@@ -83,7 +83,9 @@ await runCommand(
         const left = [...new Set(ids)].filter(id => !again.includes(id))
         const known = await readColumn<string>(pool, KNOWN, [left])
         const why = (id: string) =>
-          known.includes(id) ? 'does not rest, or its owner has not agreed' : 'is unknown'
+          known.includes(id)
+            ? 'does not rest after failures, or its owner has not agreed'
+            : 'is unknown'
         sayLeft(
           left.map(id => ({ id: printableLine(id), why: why(id) })),
           say,

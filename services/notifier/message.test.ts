@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ArticleRow } from '#search/types'
 import { openCopyGroups } from '#shared/copies/pass'
+import { retryAlerts } from '#shared/desk/alerts/alerts'
 import { QUESTION } from '#shared/desk/alerts/messages'
 import { createLogger } from '#shared/log/logger'
 import { createKey, updateKey } from '#shared/plans/keys'
@@ -155,8 +156,26 @@ t.test('a failure is told of the alert, and the message waits; one that is gone 
   t.match(await ofAlert(), { rests: 'It is gone for good.' })
   t.ok(await state(), 'its articles are told when the alert goes on')
   const test = await due('test')
-  await noteFailed(pool, (await test.take())!, { why: 'gone', wait: 1, isGone: true })
+  const gone = (await test.take())!
+  await noteFailed(pool, gone, { why: 'gone', wait: 1, isGone: true })
   t.equal(await test.state(), undefined, 'a test is not sent later')
+
+  const arrives = await due('test')
+  const { alert } = (await arrives.take())!
+  await pool.query('update alert_messages set alert_id = $1 where alert_id = $2', [
+    gone.alert.id,
+    alert.id,
+  ])
+  await noteDelivered(pool, { ...gone, id: arrives.id }, [])
+  t.match(await test.ofAlert(), { fails: true, rests: 'gone' }, 'also when a test arrives')
+  const dear = await due('test')
+  const sent = (await dear.take())!
+  await pool.query("update search_alerts set rests = 'It is too dear.' where alert_id = $1", [
+    sent.alert.id,
+  ])
+  await noteFailed(pool, sent, { why: 'It answered 500.', wait: 1, isGone: false })
+  t.match(await dear.ofAlert(), { fails: false, rests: 'It is too dear.' })
+  t.same(await retryAlerts(pool, [gone.alert.id, sent.alert.id]), [gone.alert.id])
 })
 
 t.test('a message shows what its plan covers, and never what another history had', async t => {

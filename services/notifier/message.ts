@@ -325,10 +325,10 @@ export async function noteDelivered(
   })
 }
 
-// A link and then alerts are locked first and in order, as in all transactions that change or end
-// them, so that no two can deadlock. A mail that asks is noted for all alerts that its link still
-// covers. Only the articles that were shown are kept. $1 message, $2 alert, $3 whether articles
-// were told, $4 their numbers.
+// A link and then alerts are locked (`lockMailbox` says the order). A mail that asks is noted for
+// all alerts that its link still covers. Only the articles that were shown are kept. An alert that
+// rests stays as it is, also when a test or a removal arrives. $1 message, $2 alert, $3 whether
+// articles were told, $4 their numbers.
 const DELIVERED = `
   with link as materialized (select alerts from alert_asks where ask_id = $1 for update),
   own as (
@@ -345,21 +345,23 @@ const DELIVERED = `
      where m.message_id = $1 and m.alert_id = own.alert_id and m.delivered_at is null
        and coalesce(m.question = own.question, true)
      returning m.kind, m.seq, m.at)
-  update search_alerts a set seq = coalesce(told.seq, a.seq), at = coalesce(told.at, a.at), failing_since = null,
-         failure = null, asked_at = case when told.kind = 'ask' and own.named then now() else a.asked_at end,
+  update search_alerts a set seq = coalesce(told.seq, a.seq), at = coalesce(told.at, a.at), failure = null,
+         failing_since = case when a.rests is not null then a.failing_since end,
+         asked_at = case when told.kind = 'ask' and own.named then now() else a.asked_at end,
          delivered_at = case when $3 then now() else delivered_at end
     from told, own where a.alert_id = own.alert_id`
 
 // A message that is no articles is dropped when its alert rests. Removals are tried for a day, also
-// when the alert rests already. $1 message, $2 alert, $3 attempt, $4 ms until the next, $5 why, $6
-// whether the receiver is gone, $7 GIVES_UP.
+// when the alert rests already. An alert that something else ended does not fail, too. $1 message,
+// $2 alert, $3 attempt, $4 ms until the next, $5 why, $6 whether the receiver is gone, $7 GIVES_UP.
 const FAILED = `
   with own as (
     select alert_id from search_alerts
      where alert_id = $2 and exists (select from alert_messages m where m.message_id = $1 and m.delivered_at is null)
        for update),
   failed as (
-    update search_alerts a set failing_since = coalesce(failing_since, now()), failure = $5,
+    update search_alerts a set failure = $5,
+           failing_since = case when rests is null or $6 then coalesce(failing_since, now()) else failing_since end,
            rests = case when $6 then $5
                         when failing_since < now() - $7 * interval '1 ms' then 'It has failed for a day: ' || $5
                         else rests end

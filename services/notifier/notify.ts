@@ -221,7 +221,10 @@ async function deliver(
     await webhooks.send(alert.to, { id: message.id, body: JSON.stringify(message), secret })
   } else if (mail === null) throw new NotDelivered('This server sends no mail any more.')
   else {
-    const asked = message.type === 'ask' ? await nameAsked(pool, message.id, alert.id) : []
+    const isAsking = message.type === 'ask'
+    const asked = isAsking ? await nameAsked(pool, message.id, alert.id) : []
+    // Since the message was written, its owner has agreed by another link, or has refused.
+    if (isAsking && asked.length === 0) return
     await mail.send(sections, secrets, asked)
   }
 }

@@ -126,7 +126,7 @@ export function foundKey(row: PlanRow & QuotaMonth): FoundKey {
   return { key, month: row.quota === null ? null : { used, period, reset, left } }
 }
 
-// Alerts are locked in order, as in all statements that change several. $1 key.
+// Alerts are locked in order (`lockMailbox` says which). $1 key.
 const END_ALERTS = `
   with own as materialized (select alert_id from search_alerts where key_id = $1 order by alert_id for update)
   delete from search_alerts a using own where a.alert_id = own.alert_id`

@@ -4,16 +4,29 @@ import { alertObject } from '#services/api/desk/alerts'
 import { startTelling } from '#services/api/desk/telling'
 import { noteDelivered, readWaiting, takeMessages } from '#services/notifier/message'
 import { listAlerts, putAlert } from '#shared/desk/alerts/alerts'
-import { agree, askedBy, askUnasked, forgetAsked, nameAsked } from '#shared/desk/alerts/consent'
+import {
+  agree,
+  askedBy,
+  askOwner,
+  askUnasked,
+  forgetAsked,
+  nameAsked,
+} from '#shared/desk/alerts/consent'
 import { tellRemoved } from '#shared/desk/alerts/messages'
-import { adoptRefusals, refuse, refusedByLink, takeBack } from '#shared/desk/alerts/refusals'
+import {
+  adoptRefusals,
+  lockMailbox,
+  refuse,
+  refusedByLink,
+  takeBack,
+} from '#shared/desk/alerts/refusals'
 import { putSet, renameSet } from '#shared/desk/outlet-sets'
 import { changeSearch, removeSearch } from '#shared/desk/searches'
 import { createLogger } from '#shared/log/logger'
 import { createKey } from '#shared/plans/keys'
 import { readColumn, readValue, transaction } from '#shared/postgres/pool'
 import { keepAlert } from '#test/alerts'
-import { createTestPool } from '#test/database'
+import { createTestPool, holdLock, lockWaits } from '#test/database'
 import { until } from '#test/fleet'
 import { newArticle, openTestWriter } from '#test/search/short-articles'
 import { PLAN } from './api.ts'
@@ -389,8 +402,12 @@ t.test('a refusal is of the searches of one key, and outlives alert and key', as
   const second = await tell(key, 'q=twee', to)
   await confirm(first.alert)
   await confirm(second.alert)
+  const waits = await tell(key, 'q=nul', 'mailto:refuse.r@example.org')
+  t.equal((await opened(waits.alert)).length, 1)
   await refuse(pool, first.alert, 'link one')
   t.match(await state(first.alert), { on: false, rests: UNWANTED })
+  t.match(await state(waits.alert), { rests: UNWANTED }, 'and what waits for consent')
+  t.same(await opened(waits.alert), [])
   t.same(await state(second.alert), { on: true, rests: null }, 'what its owner still wants')
   const third = await tell(key, 'q=drie', to.toLowerCase())
   t.match(await state(third.alert), { rests: UNWANTED }, 'the key asks no more')
@@ -398,6 +415,9 @@ t.test('a refusal is of the searches of one key, and outlives alert and key', as
   t.match(told[0], /has ended such mail.*Only the owner can change that, by the link of the mail/)
   const spelled = await tell(key, 'q=vier', 'mailto:re.fuser+x@example.org')
   t.match(await state(spelled.alert), { rests: UNWANTED }, 'nor another spelling of the mailbox')
+  const moved = await tell(key, 'q=vijf', 'mailto:gewild@example.org')
+  await askOwner(pool, { id: moved.alert, to })
+  t.match(await state(moved.alert), { rests: null }, 'nor for an address of before')
   const others = await issue()
   const other = await tell(others, 'q=een', to)
   t.equal((await opened(other.alert)).length, 1, 'another key may')
@@ -405,6 +425,28 @@ t.test('a refusal is of the searches of one key, and outlives alert and key', as
   const kept = JSON.stringify(await database.query('select * from refusals'))
   t.notMatch(kept, /refuser/i, 'no address is kept')
   t.match(await state((await tell(key, 'q=vier', to)).alert), { rests: UNWANTED })
+})
+
+t.test('a refusal stands that meets a change of the alert, and neither deadlocks', async t => {
+  const key = await issue()
+  const to = 'mailto:tegelijk.nee@example.org'
+  const terms = { to, when: 'at once', zone: 'UTC', language: 'nl' as const }
+  const { id, searchId } = await keepAlert(pool, key, 'q=een', { ...terms, when: 'monday 08:00' })
+  await pool.query('delete from alert_messages where alert_id = $1', [id])
+  await confirm(id)
+  const free = Promise.withResolvers<void>()
+  t.teardown(free.resolve)
+  const asking = transaction(pool, async client => {
+    await lockMailbox(client, to)
+    await free.promise
+  })
+  const changes = [putAlert(pool, key, searchId, terms), refuse(pool, id, 'link met')]
+  await until(async () => (await lockWaits(pool)) === 2, 20_000)
+  await pool.query('select from search_alerts where alert_id = $1 for update nowait', [id])
+  free.resolve()
+  await Promise.all([asking, ...changes])
+  t.match(await state(id), { on: false, rests: UNWANTED })
+  t.same(await opened(id), [])
 })
 
 t.test('all mail from here is refused, and taken back by the same link alone', async t => {
@@ -449,6 +491,11 @@ t.test('refusals of an older version count, and mails that asked are forgotten',
   const noted = () => database.count(`alert_asks where told_to = '${to}'`)
   t.equal(await noted(), 1)
   await pool.query("update alert_asks set asked_at = now() - interval '49 hours'")
+  const release = await holdLock(pool, 'select from alert_asks for update')
+  t.teardown(release)
+  await forgetAsked(pool)
+  t.equal(await noted(), 1, 'it waits for nobody')
+  await release()
   await forgetAsked(pool)
   t.equal(await noted(), 0)
 })

@@ -103,7 +103,7 @@ const TAKE = `
 // Rests an alert whose search cannot be answered, unless its owner has changed search or plan
 // meanwhile. $1 alert, $2 why, $3 question, $4 history.
 const REST = `
-  update search_alerts a set rests = $2 from kept_searches s, api_keys k
+  update search_alerts a set rests = $2, failing_since = null from kept_searches s, api_keys k
    where a.alert_id = $1 and s.search_id = a.search_id and k.id = a.key_id
      and ${QUESTION} = $3 and ${PRIMARY_HISTORY} = $4`
 

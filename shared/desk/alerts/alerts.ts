@@ -4,6 +4,7 @@ import { changeKept } from '#shared/desk/feeds'
 import { type Pool, type Queryable, readColumn, readRow } from '#shared/postgres/pool'
 import { askOwner } from './consent.ts'
 import { hostOf, WHEN } from './messages.ts'
+import { lockMailbox } from './refusals.ts'
 import { nextTime } from './times.ts'
 
 /*
@@ -62,7 +63,8 @@ const oftenOf = (day: string, time: string): string =>
   `case when ${time} = 'at once' then 2 when ${day} is null then 1 else 0 end`
 
 // A link that was sent says how often the alert would write, so it does not cover more than that.
-// The links are changed before the alert, in the order of `agree`. $1 search, $2 day, $3 time.
+// The links are changed before the alert (`lockMailbox` says the order). $1 search, $2 day, $3
+// time.
 const WITHDRAW = `
   update alert_asks q set alerts = array_remove(q.alerts, a.alert_id) from search_alerts a
    where a.search_id = $1 and q.key_id = a.key_id and a.alert_id = any (q.alerts) and q.answered_at is null
@@ -129,6 +131,8 @@ export function putAlert(
     if (rowCount === 0) return null
     const { to, when, zone, language, withinDays = null } = terms
     const [, day = null, time] = /^(?:([a-z]+day) )?(.*)$/.exec(when)!
+    const isMail = to.startsWith('mailto:')
+    if (isMail) await lockMailbox(client, to)
     await client.query(WITHDRAW, [searchId, day, time])
     const before = await readRow<{ to: string; quietUntil: Date | null }>(client, BEFORE, [
       searchId,
@@ -136,7 +140,6 @@ export function putAlert(
     ])
     const quietUntil = isDigest(when) ? (before?.quietUntil?.getTime() ?? 0) : 0
     const due = nextTime(when, zone, new Date(Math.max(Date.now(), quietUntil)))
-    const isMail = to.startsWith('mailto:')
     const id = `alert_${randomBytes(8).toString('hex')}`
     const values = [searchId, id, keyId, to, time, zone, due, isMail, day, language, withinDays]
     const alert = (await readRow<Alert & { isNew: boolean }>(client, PUT, values))!
@@ -162,7 +165,8 @@ export async function endAlert(db: Queryable, keyId: string, searchId: string): 
 const RETRY = `
   with own as materialized (
     select alert_id from search_alerts
-     where ($1::text[] is null or alert_id = any ($1)) and rests is not null and confirmed_at is not null
+     where ($1::text[] is null or alert_id = any ($1)) and rests is not null and failing_since is not null
+       and confirmed_at is not null
      order by alert_id for update),
   again as (
     update search_alerts a set rests = null, failing_since = null from own
@@ -172,6 +176,6 @@ const RETRY = `
      where alert_id in (select alert_id from again) and delivered_at is null)
   select alert_id as id from again`
 
-/** Has alerts that rest after failures try again. @returns the ids of those that did rest */
+/** Has alerts that rest after failures try again. @returns their ids */
 export const retryAlerts = (db: Queryable, ids: string[] | null): Promise<string[]> =>
   readColumn<string>(db, RETRY, [ids])

@@ -1,7 +1,7 @@
 import { changeKept } from '#shared/desk/feeds'
 import { type Pool, type Queryable, transaction } from '#shared/postgres/pool'
 import { hostOf, messageId, WHEN } from './messages.ts'
-import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
+import { hashesOf, lockMailbox, mailboxOf, refusedBy, UNWANTED } from './refusals.ts'
 
 /*
  * The owner of a mail address must consent before an alert sends anything to it, and may refuse at
@@ -14,12 +14,6 @@ import { hashesOf, refusedBy, UNWANTED } from './refusals.ts'
  * asked. So no key keeps all others from an owner, and many keys together send five mails.
  */
 const MOST_ASKED = { key: 20, owner: 3, keys: 3 }
-/**
- * SQL: the mailbox of an address, for counting alone. Dots and what follows a `+` make no other
- * mailbox at many providers.
- */
-const mailboxOf = (address: string): string =>
-  `replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`
 
 // Whether a mail may ask about the alert `a`. A mail that waits to be sent will name the alert,
 // too, so no other is needed. A process of an older version may have noted a refusal beside
@@ -33,13 +27,14 @@ const MAY_ASK = `
     and (select count(*) < ${MOST_ASKED.owner} or (count(distinct o.key_id) < ${MOST_ASKED.keys} and not bool_or(o.key_id = a.key_id))
            from alert_asks o where o.told_to = ${mailboxOf('a.told_to')} and o.asked_at > now() - interval '24 hours')`
 
-// An owner who refused is not asked. $1 alert, $2 message, $3 hashes of the address, $4 why.
+// An owner who refused is not asked, and an alert that has got another address since waits. $1
+// alert, $2 message, $3 hashes of the address, $4 why, $5 the address.
 const ASK = `
   with refused as (
-    update search_alerts a set rests = $4 where alert_id = $1 and ${refusedBy('$3', 'a.key_id')} returning alert_id),
+    update search_alerts a set rests = $4 where alert_id = $1 and told_to = $5 and ${refusedBy('$3', 'a.key_id')} returning alert_id),
   asked as (
     update search_alerts a set rests = null
-     where alert_id = $1 and ${MAY_ASK} and not ${refusedBy('$3', 'a.key_id')} returning alert_id, key_id, told_to),
+     where alert_id = $1 and told_to = $5 and ${MAY_ASK} and not ${refusedBy('$3', 'a.key_id')} returning alert_id, key_id, told_to),
   noted as (
     insert into alert_asks (told_to, key_id, ask_id, address)
     select ${mailboxOf('told_to')}, key_id, $2, lower(told_to) from asked),
@@ -47,10 +42,6 @@ const ASK = `
     insert into alert_messages (message_id, alert_id, kind, seqs, more, host)
     select $2, alert_id, 'ask', '{}', 0, ${hostOf('told_to')} from asked)
   select alert_id from refused`
-
-// Keys that ask one owner at the same moment wait for each other, or each would see room. $1
-// address.
-const ONE_BY_ONE = `select pg_advisory_xact_lock(hashtextextended('asks ' || ${mailboxOf('$1::text')}, 0))`
 
 /**
  * Asks the owner of a mail address for consent, unless the limits of such mails forbid it now. The
@@ -62,8 +53,8 @@ export async function askOwner(
   db: Queryable,
   { id, to }: { id: string; to: string },
 ): Promise<string | null> {
-  const values = [id, messageId(), await hashesOf(db, to), UNWANTED]
-  await db.query(ONE_BY_ONE, [to])
+  const values = [id, messageId(), await hashesOf(db, to), UNWANTED, to]
+  await lockMailbox(db, to)
   return (await db.query(ASK, values)).rowCount === 0 ? null : UNWANTED
 }
 
@@ -113,14 +104,17 @@ export const nameAsked = async (
   alertId: string,
 ): Promise<AskedAbout[]> => (await db.query<AskedAbout>(NAME, [askId, alertId])).rows
 
+// A link that is in use stays until the next time, so this waits for nobody and cannot deadlock.
+const FORGET = `
+  delete from alert_asks where ctid = any (array(
+    select ctid from alert_asks where not refused and asked_at < now() - interval '2 days' for update skip locked))`
+
 /**
  * Forgets mails that asked long ago: their links have ended, and the limits count them no more. A
  * mail is tried for a day before its link begins to count.
  */
 export async function forgetAsked(db: Queryable): Promise<void> {
-  await db.query(
-    "delete from alert_asks where not refused and asked_at < now() - interval '2 days'",
-  )
+  await db.query(FORGET)
 }
 
 /** For how many ms the link in a mail that asks for consent works. */

@@ -1,10 +1,37 @@
 import { createHmac } from 'node:crypto'
-import { loadSharedSecret, type Queryable, readRow } from '#shared/postgres/pool'
+import {
+  loadSharedSecret,
+  type Pool,
+  type Queryable,
+  readRow,
+  transaction,
+} from '#shared/postgres/pool'
 
 /*
  * What owners of mail addresses refuse, for good: the mail of one key, or all mail from here. The
  * database has an HMAC in place of the address, and the refusal outlives alerts and keys.
  */
+
+/**
+ * SQL: the mailbox of an address. Dots and what follows a `+` make no other mailbox at many
+ * providers.
+ */
+export const mailboxOf = (address: string): string =>
+  `replace(split_part(split_part(lower(${address}), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(${address}), '@', 2)`
+
+// $1 address.
+const ONE_BY_ONE = `select pg_advisory_xact_lock(hashtextextended('asks ' || ${mailboxOf('$1::text')}, 0))`
+
+/**
+ * Has the keys that ask the owner of a mailbox, and the owner who refuses, wait for each other
+ * until their transactions end. Else each key would see room, and could ask who refuses just then.
+ *
+ * So that no two can deadlock, all lock in this order: the key (`changeKept`), the mailbox, links
+ * that ask, alerts by id, their messages.
+ */
+export async function lockMailbox(db: Queryable, address: string): Promise<void> {
+  await db.query(ONE_BY_ONE, [address])
+}
 
 /** Why an alert rests after the owner of its address unsubscribed. */
 export const UNWANTED = 'The owner of the address wants no more of it.'
@@ -38,18 +65,21 @@ export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]
 export const refusedBy = (hashes: string, key: string): string =>
   `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
 
-// Alerts are locked first and in order, as in all statements that change them. One that has just
-// got another address is not of this owner. $1 alert, $2 why, $3 address, $4 hash, $5 link, $6
-// everything, $7 hash of the mailbox, of which never all is refused.
+// Alerts are locked before their messages and in order. One that has just got another address is
+// not of this owner. What waits for consent of the mailbox to its key rests, too. $1 alert, $2 why,
+// $3 address, $4 hash, $5 link, $6 everything, $7 hash of the mailbox, of which never all is
+// refused.
 const REFUSE = `
   with named as (
     select alert_id, key_id from search_alerts where alert_id = $1 and told_to = $3),
   own as (
     select alert_id from search_alerts
-     where exists (select from named) and (alert_id = $1 and told_to = $3 or $6 and lower(told_to) = lower($3))
+     where exists (select from named) and (alert_id = $1 and told_to = $3 or $6 and lower(told_to) = lower($3)
+       or confirmed_at is null and key_id = (select key_id from named) and ${mailboxOf('told_to')} = ${mailboxOf('$3::text')})
      order by alert_id for update),
   ended as (
-    update search_alerts a set confirmed_at = null, asked_at = null, rests = $2 from own where a.alert_id = own.alert_id),
+    update search_alerts a set confirmed_at = null, asked_at = null, rests = $2, failing_since = null
+      from own where a.alert_id = own.alert_id),
   unsent as (
     delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
   insert into refusals (hash, key_id, everything, links) 
@@ -58,23 +88,27 @@ const REFUSE = `
     links = array(select distinct unnest(refusals.links || excluded.links))`
 
 /**
- * Ends an alert for the owner of its address, whom its key asks no more.
+ * Ends an alert for the owner of its address, whom its key asks no more: what waits for consent
+ * rests.
  *
  * @param link the token of the link that ends it, which may take the refusal back
  * @param everything ends all alerts to the address, of all keys, and no key asks any more
  */
 export async function refuse(
-  db: Queryable,
+  pool: Pool,
   alertId: string,
   link: string,
   everything = false,
 ): Promise<void> {
   const read = 'select told_to as to from search_alerts where alert_id = $1'
-  const alert = await readRow<{ to: string }>(db, read, [alertId])
+  const alert = await readRow<{ to: string }>(pool, read, [alertId])
   if (alert === undefined) return
-  const [hash, mailbox] = await hashesOf(db, alert.to)
+  const [hash, mailbox] = await hashesOf(pool, alert.to)
   const values = [alertId, UNWANTED, alert.to, hash, Buffer.from(link), everything, mailbox]
-  await db.query(REFUSE, values)
+  await transaction(pool, async client => {
+    await lockMailbox(client, alert.to)
+    await client.query(REFUSE, values)
+  })
 }
 
 /** What was refused by a link; null: nothing. Index: refusals_links */
