@@ -13,9 +13,13 @@ export interface PythonTools {
   remove(): Promise<void>
 }
 
-/** pip compiles all modules of a package. With these, only those that a program imports are. */
+/**
+ * pip compiles all modules of a package. With these, only those that a program imports are. pip
+ * would also wait for a name and a password where a server refuses it.
+ */
 export const QUICK_PYTHON: Record<string, string> = {
   PIP_NO_COMPILE: '1',
+  PIP_NO_INPUT: '1',
   PYTHONDONTWRITEBYTECODE: '',
 }
 
