@@ -435,11 +435,14 @@ t.test('a refusal stands that meets a change of the alert, and neither deadlocks
   await pool.query('delete from alert_messages where alert_id = $1', [id])
   await confirm(id)
   const free = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
   t.teardown(free.resolve)
   const asking = transaction(pool, async client => {
     await lockMailbox(client, to)
+    held.resolve()
     await free.promise
   })
+  await held.promise
   const changes = [putAlert(pool, key, searchId, terms), refuse(pool, id, 'link met')]
   await until(async () => (await lockWaits(pool)) === 2, 20_000)
   await pool.query('select from search_alerts where alert_id = $1 for update nowait', [id])

@@ -328,7 +328,7 @@ async function live(seed: number): Promise<void> {
   for (const id of ids) await deleteKey(pool, id)
 }
 
-/** What was answered is there, and who has an alert was told all that came since. */
+/** The key has what answers said, and the API has told each alert all that came since. */
 async function checkKept({ slots, receiver, articles, removed }: World): Promise<void> {
   for (const slot of slots.filter(({ key }) => key.state === 'lives')) {
     const { data } = (await ask(slot.key, 'GET', 'searches')).json

@@ -65,10 +65,10 @@ export async function hashesOf(db: Queryable, address: string): Promise<Buffer[]
 export const refusedBy = (hashes: string, key: string): string =>
   `exists (select from refusals r where r.hash = any (${hashes}) and (r.everything or r.key_id = ${key}))`
 
-// Alerts are locked before their messages and in order. One that has just got another address is
-// not of this owner. What waits for consent of the mailbox to its key rests, too. $1 alert, $2 why,
-// $3 address, $4 hash, $5 link, $6 everything, $7 hash of the mailbox, of which never all is
-// refused.
+// The statement locks alerts before their messages and in order. An alert that has just got another
+// address is not of this owner. Alerts of the key that wait for consent of the mailbox rest, too.
+// $1 alert, $2 why, $3 address, $4 hash, $5 link, $6 everything, $7 hash of the mailbox, of which
+// never all is refused.
 const REFUSE = `
   with named as (
     select alert_id, key_id from search_alerts where alert_id = $1 and told_to = $3),
