@@ -84,6 +84,7 @@ const REFUSE = `
     delete from alert_messages m using own where m.alert_id = own.alert_id and m.delivered_at is null)
   insert into refusals (hash, key_id, everything, links) 
   select hash, key_id, $6 and hash = $4, array[sha256($5)] from named, unnest(array[$4, $7]::bytea[]) hash
+    order by hash
   on conflict (hash, key_id) do update set everything = refusals.everything or excluded.everything, refused_at = now(),
     links = array(select distinct unnest(refusals.links || excluded.links))`
 
@@ -127,9 +128,14 @@ export async function refusedByLink(db: Queryable, link: string): Promise<'key' 
  * @returns whether anything was refused by it
  */
 export async function takeBack(db: Queryable, link: string): Promise<boolean> {
-  const statement = 'delete from refusals where links @> array[sha256($1)]'
-  return ((await db.query(statement, [Buffer.from(link)])).rowCount ?? 0) > 0
+  return ((await db.query(TAKE_BACK, [Buffer.from(link)])).rowCount ?? 0) > 0
 }
+
+// Locks in the order in which `REFUSE` writes. $1 the token. Index: refusals_links
+const TAKE_BACK = `
+  with own as (
+    select hash, key_id from refusals where links @> array[sha256($1)] order by hash for update)
+  delete from refusals r using own where (r.hash, r.key_id) = (own.hash, own.key_id)`
 
 /** Moves refusals that processes of an older version wrote, with the address, to their table. */
 export async function adoptRefusals(db: Queryable): Promise<void> {
