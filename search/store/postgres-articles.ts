@@ -46,7 +46,13 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
 
     async readStored(seqs, wordsVersion) {
       const statement = { name: 'search-stored', text: STORED, values: [seqs] }
-      return reads.rows<StoredArticle>(statement, { lastSeq: newestOf(seqs), wordsVersion })
+      // A standby may lack an article before the primary shows that it was taken out.
+      const isWhole = (rows: unknown[]) => rows.length === new Set(seqs).size
+      return reads.rows<StoredArticle>(
+        statement,
+        { lastSeq: newestOf(seqs), wordsVersion },
+        isWhole,
+      )
     },
 
     async readIds(seqs) {

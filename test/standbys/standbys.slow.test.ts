@@ -143,9 +143,21 @@ for (const [what, reason, lose, find] of losses) {
   )
 }
 
-t.test('a standby that shows segments before the primary does is not read for them', async t => {
+t.test('a standby that shows a removal before the primary does is not read for it', async t => {
   const { api, secret } = await withApi(t)
+  await makeSegments(api.pool, { flushed: 1n, merged: 64n })
   await untilStandbysServe(api, secret)
+  const known = await api.another()
+  const page = async (cursor = '') =>
+    (await ask(`${known.base}/v1/articles?q=brug&per_page=5${cursor}`, secret)).json
+  const before = await page()
+  // Each connection to a standby sees that it has the state of before.
+  await Promise.all(BRIDGES.map(word => wordsOf(known.base, secret, `${word}*`)))
+  const [gone] = (
+    await api.pool.query(
+      `select seq, id from articles join article_texts using (seq) where title = 'Een brug 12'`,
+    )
+  ).rows
   // The commits of the API wait for no standby. The commit of this test waits for a standby that
   // does not exist.
   await cluster.primary.query(
@@ -158,20 +170,26 @@ t.test('a standby that shows segments before the primary does is not read for th
     (await cluster.primary.query('show synchronous_standby_names'))[0]?.synchronous_standby_names
   await until(async () => (await names()) === 'nobody', 60_000)
   await cluster.primary.query('checkpoint')
-  const pending = cluster.primary.query(
-    "set synchronous_commit = 'on'; update segments_version set version = version + 1",
-    api.config.DATABASE_URL,
-  )
   const versionOn = async (server: TestPostgres) =>
     String(
       (await server.query('select version from segments_version', api.config.DATABASE_URL))[0]
         ?.version,
     )
+  const old = await versionOn(cluster.primary)
+  const settings = { synchronous_commit: 'on' }
+  const waiting = createPool(api.config.DATABASE_URL, 'test', () => {}, { ...PATIENT, settings })
+  const pending = removeArticles(waiting, [gone], 'a court has ordered it')
   await until(
-    async () => (await versionOn(first)) === '1' && (await versionOn(second)) === '1',
+    async () => (await versionOn(first)) !== old && (await versionOn(second)) !== old,
     60_000,
   )
-  t.equal(await versionOn(cluster.primary), '0')
+  t.equal(await versionOn(cluster.primary), old)
+  const titles = (from: number) => Array.from({ length: 5 }, (_, n) => `Een brug ${from - n}`)
+  const shown = (answer: { articles: { title: string }[] }) =>
+    answer.articles.map(({ title }) => title)
+  const meanwhile = await page(`&cursor=${before.next_cursor}`)
+  t.same(shown(meanwhile), titles(14))
+  t.same(shown(await page(`&cursor=${meanwhile.next_cursor}`)), titles(9))
   const isRefused = async () => {
     const { ahead } = await countsOf(async () => {
       const fresh = await api.another()
@@ -185,6 +203,7 @@ t.test('a standby that shows segments before the primary does is not read for th
   await cluster.primary.query('alter system reset synchronous_standby_names')
   await cluster.primary.query('select pg_reload_conf()')
   await pending
+  await waiting.end()
   await untilStandbysServe(api, secret)
 })
 
