@@ -216,7 +216,9 @@ function amongArticles(
       const names = await parts.namesOf(articles, asked)
       const { outlets } = asked
       const publishers =
-        outlets === null ? [] : await parts.source.readPublishers(outlets, newestOf(seqs))
+        outlets === null
+          ? []
+          : await parts.source.readPublishers(outlets, { lastSeq: newestOf(seqs), version })
       const passes = articleTest(asked, publishers)
       return articles.filter(article => passes(article, names))
     }, state)

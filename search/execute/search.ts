@@ -269,7 +269,7 @@ async function planOf(
   const { source, daysUpTo } = index
   const { lastSeq } = seen.snapshot
   const { outlets } = query
-  const publishers = outlets === null ? [] : await source.readPublishers(outlets, lastSeq)
+  const publishers = outlets === null ? [] : await source.readPublishers(outlets, seen.snapshot)
   const wildcards = await wordsOf(index, query, seen, sizes, isBounded)
   const { watermark, above } = seen
   return planSearch(query, await daysUpTo(lastSeq), publishers, watermark, above, wildcards)

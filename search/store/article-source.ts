@@ -4,7 +4,7 @@ import type { Expression } from '../query/parse.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField, Stated } from '../terms.ts'
 import type { ArticleOutlet, Country, Language } from '../vocabulary.ts'
-import type { SegmentRange } from './segment-store.ts'
+import type { IndexState, SegmentRange } from './segment-store.ts'
 
 /** The stored fields of an article. */
 export interface StoredArticle extends Stated {
@@ -76,9 +76,12 @@ export interface ArticleSource {
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   /**
    * Numbers of the outlets that have one of these domains, among the outlets of articles up to
-   * `lastSeq`.
+   * `lastSeq`. A move of an outlet raises the version.
    */
-  readPublishers(domains: string[], lastSeq: bigint): Promise<number[]>
+  readPublishers(
+    domains: string[],
+    state: Pick<IndexState, 'lastSeq' | 'version'>,
+  ): Promise<number[]>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
   readNames(field: NameField, wanted: NamesWanted): Promise<NameBatch>
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */

@@ -73,9 +73,9 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
       return new Map(rows.map(({ no, name, domain }) => [no, { name, domain }]))
     },
 
-    async readPublishers(domains, lastSeq) {
+    async readPublishers(domains, { lastSeq, version }) {
       const statement = { name: 'search-publishers', text: PUBLISHERS, values: [domains] }
-      const rows = await reads.rows<{ no: number }>(statement, { lastSeq })
+      const rows = await reads.rows<{ no: number }>(statement, { lastSeq, version })
       return rows.map(({ no }) => no)
     },
 

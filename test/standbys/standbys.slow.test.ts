@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { makeSegments } from '#search/indexer'
+import { addDomains } from '#search/removals'
 import { followHistory } from '#services/api/standbys/history'
 import { openStandbys, refusals, statements } from '#services/api/standbys/servers'
 import { openCopyGroups } from '#shared/copies/pass'
 import { createLogger } from '#shared/log/logger'
-import { createPool, type Pool } from '#shared/postgres/pool'
+import { createPool, type Pool, transaction } from '#shared/postgres/pool'
 import { clearRemoved, removeArticles } from '#shared/removals/remove'
 import { ask, noSemanticSearch, sent, startTestApi, type TestApi } from '#test/contract/api'
 import { PATIENT } from '#test/database'
@@ -98,6 +99,8 @@ async function untilStandbysServe(
   await until(isRead, 60_000, () => 'the standbys are not read')
 }
 
+/** Of the outlet of all articles. */
+const DOMAIN = 'dagkoerier.example'
 const BRIDGES = ['brug', 'brug0', 'brug1', 'brug2', 'brug3', 'brug4']
 
 /** Takes the newest article out, and clears it. */
@@ -123,6 +126,9 @@ for (const [what, reason, lose, find] of losses) {
       await untilStandbysServe(api, secret)
       for (const standby of [first, second]) await lose(standby)
       const counts = await countsOf(async () => {
+        await transaction(api.pool, client => addDomains(client, [DOMAIN, 'moved.example']))
+        const { json } = await ask(`${api.base}/explore/articles?outlets=moved.example`, secret)
+        t.equal(json.total_results, 20)
         for (let n = 0; n < 5; n++) {
           await api.index([{ title: `Stenen brug ${n}, brug${n}` }])
           t.equal((await titlesOf(api.base, secret)).length, 21 + n)
