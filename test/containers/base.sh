@@ -1,10 +1,10 @@
 #!/bin/bash
 # Makes the base image that infra/Dockerfile names, from Debian's packages and the Node of the lockfile: no registry of
-# images is asked. Arguments: the folder of buildah's storage, the name of the image, the pinned Node, the folder of npm.
+# images is asked. Arguments: the folder of buildah's storage, its driver, the name of the image, the pinned Node, the folder of npm.
 # What this machine needs to reach its mirrors (certificates, settings of apt, pip and npm) goes into this base alone.
 set -euo pipefail
-storage=$1 image=$2 node=$3 npm=$4
-buildah() { command buildah --root "$storage/root" --runroot "$storage/run" --storage-driver vfs "$@"; }
+storage=$1 driver=$2 image=$3 node=$4 npm=$5
+buildah() { command buildah --root "$storage/root" --runroot "$storage/run" --storage-driver "$driver" "$@"; }
 
 mirror=$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/debian.sources 2>/dev/null || true)
 rm -rf "$storage/rootfs"

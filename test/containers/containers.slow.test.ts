@@ -23,13 +23,14 @@ const NOT_IN_IMAGE = [
   'mutate',
 ]
 
-/** Alone, the image is only built and looked at; `test/whole.long.test.ts` runs it. */
+/**
+ * Alone, the image is built without the programs of Postgres, and looked at;
+ * `test/whole.long.test.ts` builds all of it and runs it.
+ */
 const onlyWhole = { skip: !isWhole && 'npm run test:long tries it' }
 
 t.test('the image', { skip: lacksContainers }, async t => {
-  await buildImage()
-  // The fleet has no network to install them from.
-  await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
+  await buildImage(isWhole ? undefined : t.testdir({ postgres: {} }))
 
   await t.test('holds every command, the licences, and no tests', async t => {
     const container = await createContainer('/etc/hosts', '/tmp')
@@ -39,10 +40,15 @@ t.test('the image', { skip: lacksContainers }, async t => {
     )
     const files = Object.entries(scripts)
       .filter(([name]) => !NOT_IN_IMAGE.includes(name))
-      .map(([, line]) => /(?:scripts|services)\S+\.ts/.exec(line)?.[0] ?? '')
+      .flatMap(([, line]) => /(?:scripts|services)\/\S+\.ts/.exec(line)?.[0] ?? [])
     t.ok(files.length > 20)
-    const help = `for file in ${files.join(' ')}; do node $file --help > /tmp/said 2>&1 && grep -q Usage /tmp/said || { echo $file; cat /tmp/said; }; done`
-    t.equal((await container.run(['sh', '-c', help])).out, '', 'all print their help')
+    // One process loads all that they import.
+    const help = `for (const file of process.argv.slice(1)) {
+      process.argv = ['node', file, '--help']
+      await import('/app/' + file)
+    }`
+    const said = await container.run(['node', '--input-type=module', '-e', help, ...files])
+    t.equal(said.out.match(/^Usage: /gm)?.length, files.length, `all print their help: ${said.err}`)
     const found = await container.run([
       'sh',
       '-c',
@@ -60,6 +66,8 @@ t.test('the image', { skip: lacksContainers }, async t => {
   })
 
   await t.test('runs the services of docker-compose.yml', onlyWhole, async t => {
+    // The fleet has no network to install them from.
+    await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
     const program = fileURLToPath(new URL('fleet.ts', import.meta.url))
     const inside = `ip link set lo up; exec "${process.execPath}" "${program}"`
     const child = spawn('unshare', ['--net', 'sh', '-c', inside], {

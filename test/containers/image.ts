@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { heard } from '#test/fleet'
-import { run } from '#test/script'
+import { run, succeeds } from '#test/script'
 
 export const CHECKOUT: string = fileURLToPath(new URL('../..', import.meta.url))
 /** The base image stays here for the next run. */
@@ -33,27 +33,40 @@ function pathOf(program: string): string | null {
   return null
 }
 
-const words = (...args: string[]) => [
+const words = (driver: string, ...args: string[]) => [
   '--root',
   join(STORAGE, 'root'),
   '--runroot',
   join(STORAGE, 'run'),
   '--storage-driver',
-  'vfs',
+  driver,
   ...args,
 ]
 
+/** vfs works everywhere, and copies all files of an image for each layer and container. */
+let driver = 'vfs'
+if (lacksContainers === false) {
+  await mkdir(STORAGE, { recursive: true })
+  if (await succeeds(run('buildah', words('overlay', 'images')))) driver = 'overlay'
+}
+
 export async function buildah(...args: string[]): Promise<string> {
-  const { stdout } = await run('buildah', words(...args), { cwd: CHECKOUT, maxBuffer: 1 << 26 })
+  const { stdout } = await run('buildah', words(driver, ...args), {
+    cwd: CHECKOUT,
+    maxBuffer: 1 << 26,
+  })
   return stdout.trim()
 }
 
-/** Builds infra/Dockerfile, upon a base image that is made once. */
-export async function buildImage(): Promise<void> {
+/**
+ * Builds infra/Dockerfile, upon a base image that is made once.
+ *
+ * @param tools a folder in place of what the stage `tools` installs; undefined: that stage, too
+ */
+export async function buildImage(tools?: string): Promise<void> {
   const [, base = ''] =
     /^FROM (\S+)/m.exec(readFileSync(join(CHECKOUT, 'infra/Dockerfile'), 'utf8')) ?? []
   const whole = `docker.io/library/${base}`
-  await mkdir(STORAGE, { recursive: true })
   const images = await buildah('images', '--format', '{{.Name}}:{{.Tag}}').catch(() => '')
   if (!images.split('\n').includes(whole)) {
     const script = fileURLToPath(new URL('base.sh', import.meta.url))
@@ -62,13 +75,14 @@ export async function buildImage(): Promise<void> {
       dirname(npm),
       await readlink(npm).catch(() => '../lib/node_modules/npm/bin/npm-cli.js'),
     )
-    await run(script, [STORAGE, whole, process.execPath, dirname(dirname(linked))])
+    await run(script, [STORAGE, driver, whole, process.execPath, dirname(dirname(linked))])
   }
   await buildah(
     'build',
     '--isolation',
     'chroot',
     '--pull-never',
+    ...(tools === undefined ? [] : ['--build-context', `tools=${tools}`]),
     '-t',
     NAME,
     '-f',
@@ -136,7 +150,7 @@ export async function createContainer(hosts: string, exchange: string): Promise<
     run: (command: readonly string[], env: Record<string, string> = {}) =>
       new Promise<{ code: number; out: string; err: string }>(resolve => {
         const given = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
-        const all = words('run', '--isolation', 'chroot', ...given, id, '--', ...command)
+        const all = words(driver, 'run', '--isolation', 'chroot', ...given, id, '--', ...command)
         execFile('buildah', all, { maxBuffer: 1 << 26 }, (error, out, err) =>
           resolve({ code: error === null ? 0 : 1, out, err }),
         )
