@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises'
 import type { Test } from 'tap'
 import type { Certified } from '#test/crawler/certificates'
 import { closeServer, listen } from '#test/fleet'
-import { startTestOpensearch } from '#test/fleet/parts/opensearch'
 import { HOST, writeCertificates } from './secured.ts'
 
 const USER = 'perscope'
@@ -18,19 +17,18 @@ export interface SecuredOpensearch {
     TLS_CA_FILE: string
   }
   otherAuthority: string
-  skip: string | false
 }
 
 /**
- * Starts a node of OpenSearch behind a proxy that takes TLS alone and asks for a user, because the
- * distribution of the tests has no plugin that does. Both end with the test.
+ * Puts a proxy before a node of OpenSearch that takes TLS alone and asks for a user, because the
+ * distribution of the tests has no plugin that does. It ends with the test.
  *
  * @returns otherAuthority the file of another authority, which has not signed its certificate
  */
-export async function startSecuredOpensearch(
+export async function secureOpensearch(
   test: Pick<Test, 'teardown' | 'testdir'>,
+  url: string,
 ): Promise<SecuredOpensearch> {
-  const { url, skip } = await startTestOpensearch(test)
   const { authority, otherAuthority, server } = await writeCertificates(test.testdir())
   const { proxy, port } = await startProxy(url, server)
   test.teardown(() => closeServer(proxy))
@@ -40,7 +38,7 @@ export async function startSecuredOpensearch(
     OPENSEARCH_PASSWORD: PASSWORD,
     TLS_CA_FILE: authority,
   }
-  return { settings, otherAuthority, skip }
+  return { settings, otherAuthority }
 }
 
 async function startProxy(
