@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { COUNTRIES } from '#shared/articles/article'
+import { createKey } from '#shared/plans/keys'
+import { createPool, type Pool } from '#shared/postgres/pool'
+import { createTestDatabase, PATIENT, type TestDatabase } from './database.ts'
 import { run } from './script.ts'
 
 export type ServiceName = 'crawler' | 'normaliser' | 'embedder' | 'notifier' | 'api'
@@ -31,8 +31,7 @@ export interface Fleet {
   start(service: ServiceName, extra?: Record<string, string>): Promise<Member>
   /** Runs a script as a person would and gives back what it printed. */
   script(name: string, ...args: string[]): Promise<string>
-  makeKey(name: string, ...options: string[]): Promise<Record<'id' | 'key', string>>
-  /** Loads a catalogue, as `npm run outlets -- sync` does. */
+  makeKey(name: string): Promise<Record<'id' | 'key', string>>
   sync(catalogue: { outlets: object[] }): Promise<void>
   /** The end of what each process wrote, to say why something did not come to pass. */
   logs(): string
@@ -59,6 +58,8 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
     LOG_LEVEL: 'info',
     HOST: '127.0.0.1',
     REDIS_URL: '',
+    // Each thread takes a second of a processor to load its modules and languages.
+    NORMALISE_THREADS: '1',
     ...env,
   }
   const members: Member[] = []
@@ -93,7 +94,7 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
       return member
     },
     script: (name: string, ...args: string[]) => runScript(environment, name, ...args),
-    makeKey: (name: string, ...options: string[]) => makeKey(environment, name, ...options),
+    makeKey: (name: string) => makeKey(environment, name),
     sync: (catalogue: { outlets: object[] }) => syncCatalogue(environment, catalogue),
     logs: () => members.map(({ service, log }) => `${service}: ${log().slice(-5_000)}`).join('\n'),
     async stop() {
@@ -137,32 +138,34 @@ export async function runScript(
   return stdout
 }
 
+/** Loads a catalogue, as `npm run outlets -- sync` does. */
 export async function syncCatalogue(
   env: NodeJS.ProcessEnv,
   catalogue: { outlets: object[] },
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'perscope-outlets-'))
-  await writeFile(join(folder, 'outlets.json'), JSON.stringify(catalogue))
-  await runScript(env, 'outlets', 'sync', join(folder, 'outlets.json'))
-  await rm(folder, { recursive: true })
+  const { readCatalogue } = await import('#shared/outlets/catalogue')
+  const { syncOutlets } = await import('#scripts/outlets/sync')
+  const { outlets } = readCatalogue(JSON.stringify(catalogue))
+  await withPool(env, pool => syncOutlets(pool, outlets))
 }
 
-/** A key for everything, as `npm run keys` makes it. */
-export async function makeKey(
+/** A key for everything. */
+export function makeKey(
   env: NodeJS.ProcessEnv,
   name: string,
-  ...more: string[]
+  quota: number | null = null,
 ): Promise<Record<'id' | 'key', string>> {
-  const options = [
-    '--countries',
-    'NL,BE,LU',
-    '--history-days',
-    '3650',
-    '--rate',
-    '1000000',
-    ...more,
-  ]
-  return JSON.parse(await runScript(env, 'keys', 'create', '--name', name, ...options))
+  const history = { kind: 'rolling', days: 3_650 } as const
+  const plan = { countries: [...COUNTRIES], history, rate: 1_000_000, quota }
+  return withPool(env, async pool => {
+    const { key, secret } = await createKey(pool, name, plan)
+    return { id: key.id, key: secret }
+  })
+}
+
+async function withPool<T>(env: NodeJS.ProcessEnv, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = createPool(env.DATABASE_URL ?? '', 'test', () => {}, { ...PATIENT, max: 1 })
+  return await work(pool).finally(() => pool.end())
 }
 
 /** What a process has written to these of its outputs so far. */
@@ -210,19 +213,23 @@ export async function closeServer(server: HttpServer): Promise<void> {
   await closed
 }
 
-/** Waits until the condition holds; one that throws counts as not yet. */
+/**
+ * Waits until the condition holds; one that throws counts as not yet. What has not come for long is
+ * looked for less often, because conditions cost a connection or more.
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   ms: number,
   complaint: string | (() => string) = 'waited in vain',
 ): Promise<void> {
-  const end = Date.now() + ms
+  const began = Date.now()
   for (;;) {
     try {
       if (await condition()) return
     } catch {}
-    if (Date.now() > end) throw new Error(typeof complaint === 'string' ? complaint : complaint())
-    await new Promise(resolve => setTimeout(resolve, 100))
+    const waited = Date.now() - began
+    if (waited > ms) throw new Error(typeof complaint === 'string' ? complaint : complaint())
+    await new Promise(resolve => setTimeout(resolve, Math.min(500, 100 + waited / 20)))
   }
 }
 

@@ -50,6 +50,7 @@ async function timeOf(
     CRAWL_HOST_DELAY: '500ms',
     LOG_LEVEL: 'warn',
     CRAWL_TIMEOUT: '6s',
+    NORMALISE_THREADS: '2',
     NORMALISE_TIMEOUT: '8s',
   })
   const stored = "articles a join article_texts t using (seq) where t.url like 'http://127.20.%'"

@@ -3,7 +3,7 @@ import { startFleet } from '#test/fleet'
 import { jsonLd } from './pages.ts'
 import { articlePage, REPEATED, settle, storePages } from './stored.ts'
 
-const { database, fleet } = await startFleet(t, { NORMALISE_THREADS: '1' })
+const { database, fleet } = await startFleet(t)
 
 /** Pages of a series, each with a text of its own and the same sentence after it. */
 const series = (from: number, count: number) =>

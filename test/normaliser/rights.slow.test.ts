@@ -5,7 +5,6 @@ import { startFleet } from '#test/fleet'
 import { articlePage, settle, storePages } from './stored.ts'
 
 const { database, fleet } = await startFleet(t, {
-  NORMALISE_THREADS: '1',
   CRAWL_USER_AGENT: 'NewsBot/2 (+https://news.example/bot)',
 })
 

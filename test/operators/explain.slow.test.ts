@@ -17,7 +17,7 @@ const TITLE = 'Raad spreekt over plan 1'
 const html = articlePage(TITLE, 'plan 1').replace('<p>', '<p>Door Jan Smit</p><p>')
 const [pageNo] = await storePages(database, [{ path: '/a/1', html, title: TITLE }])
 const address = 'https://www.dagkoerier.example/a/1'
-const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' }, t)
+const fleet = createFleet({ DATABASE_URL: database.url }, t)
 await fleet.start('normaliser')
 await settle(database, 60_000)
 const [article] = await database.query('select id from articles')

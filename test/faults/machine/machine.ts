@@ -58,6 +58,7 @@ export const QUICK_SETTINGS = {
   POLL_INTERVAL_MIN: '1s',
   POLL_INTERVAL_MAX: '4s',
   EMBED_DELAY: '2s',
+  NORMALISE_THREADS: '1',
   LOG_LEVEL: 'info',
   HOST: '127.0.0.1',
 }

@@ -22,7 +22,7 @@ export async function startKeyHolder(
   apis: readonly string[],
 ): Promise<KeyHolder> {
   const keys: string[] = []
-  const charged = await makeKey(env, 'charged', '--quota', String(QUOTA))
+  const charged = await makeKey(env, 'charged', QUOTA)
   const requests = { answered: 0, sent: 0 }
   let stopping = false
   const ask = async (turn: number, key: string) => {
