@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createTestPool, holdLock, lockWaits } from '#test/database'
-import { until } from '#test/fleet'
+import { syncCatalogue, until } from '#test/fleet'
 import { answerOnTerminal, jsonLines, runScript } from '#test/script'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
@@ -21,6 +21,8 @@ const outlets = (...words: string[]) =>
 
 const file = join(t.testdir(), 'outlets.json')
 const write = (...entries: object[]) => writeFile(file, JSON.stringify({ outlets: entries }))
+/** Makes the catalogue without a command. */
+const sync = (...outlets: object[]) => syncCatalogue({ DATABASE_URL: database.url }, { outlets })
 const A = { ...outletOf('a.example', [`${site.origin}/a.xml`]), hosts: undefined }
 const B = {
   name: 'B',
@@ -65,8 +67,7 @@ t.test('one address as feed and as sitemap, or in two spellings, is one feed', a
   t.match((await pool.query('select url, kind from feeds where active')).rows, [
     { url: feed, kind: 'feed' },
   ])
-  await write(A)
-  t.match(await outlets('sync', file, '--yes'), { code: 0 })
+  await sync(A)
 })
 
 const active = async () =>
@@ -77,13 +78,11 @@ const active = async () =>
 t.test(
   'on a terminal, sync removes no outlet without --yes or consent; elsewhere it says which',
   async t => {
-    await write(A, B)
-    await outlets('sync', file)
+    await sync(A, B)
     await write(B)
     t.match(await outlets('sync', file), { code: 0, err: /no longer crawled: a\.example/ })
     t.strictSame(await active(), ['b.example'])
-    await write(A, B)
-    await outlets('sync', file)
+    await sync(A, B)
     await write(A)
     t.match(
       await onTerminal('n', 'sync', file),
@@ -98,8 +97,7 @@ t.test(
       code: 0,
       err: /names no outlet, so nothing is crawled any more; .* To undo/,
     })
-    await write(A)
-    await outlets('sync', file)
+    await sync(A)
   },
 )
 
@@ -182,7 +180,7 @@ t.test('a feed that two outlets name is warned of by sync, add and check, and li
   )
   const [line] = jsonLines((await outlets('list', '--json')).out)
   t.match(line, { sharedFeeds: [{ domains: ['a.example', 'b.example'] }] })
-  await outlets('remove', 'b.example')
+  await sync(A)
   t.notMatch((await outlets('list')).out, /shares/)
   const options = ['--country', 'LU', '--languages', 'lb', '--feed', `${site.origin}/a.xml`]
   t.match(
@@ -190,7 +188,7 @@ t.test('a feed that two outlets name is warned of by sync, add and check, and li
     warning,
     'also against those that are crawled already',
   )
-  await outlets('remove', 'b.example')
+  await sync(A)
 })
 
 t.test('a file that cannot be used changes nothing and names what is wrong', async t => {

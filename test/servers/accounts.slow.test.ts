@@ -15,6 +15,7 @@ import t, { type Test } from 'tap'
 import { isFree } from '#infra/embedded/data-directory'
 import { migrate } from '#infra/migrations/migrate'
 import { ACCOUNTS } from '#shared/process/privileges'
+import { ask } from '#test/database'
 import { createFleet, heard, until } from '#test/fleet'
 import { CHECKOUT, descendants, rootOnly, runServers, temporaryFolder } from './running.ts'
 
@@ -118,7 +119,9 @@ t.test('services find the keys with DATA_DIR and the addresses alone', async t =
   await fleet.script('import', file)
   await fleet.start('embedder')
   await until(
-    async () => JSON.parse(await fleet.script('status', '--json')).embedded === 1,
+    async () =>
+      (await ask(DATABASE_URL, 'select from embeddings where embedded_at is not null')).length ===
+      1,
     60_000,
     fleet.logs,
   )
