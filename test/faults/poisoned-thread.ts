@@ -13,7 +13,7 @@ if (!isMainThread) {
   iconv.decode = (...given) => {
     const text = decode(...given)
     if (text.includes(CRASHES)) process.exit(3)
-    while (text.includes(HANGS)) Math.random()
+    if (text.includes(HANGS)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
     return text
   }
 }
