@@ -3,9 +3,16 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ask } from '#test/database'
 import { until } from '#test/fleet'
+import { INSPECTOR_ON_ANY_PORT, spin } from '#test/spin'
 import { descendants, runServers, stillRunning, temporaryFolder, untilGone } from './running.ts'
 
 const dataDir = temporaryFolder(t)
+/** How a server is known in a list of processes. */
+const SERVERS = {
+  Postgres: '/bin/postgres -D',
+  Qdrant: '/bin/qdrant ',
+  'The model server': 'serve.py',
+} as const
 
 async function count(databaseUrl: string): Promise<number> {
   await ask(databaseUrl, 'create table if not exists starts (at timestamptz)')
@@ -19,7 +26,7 @@ const isUp = async (address: string | undefined) => (await fetch(address ?? ''))
 const healthOf = (address: string | undefined) => address?.replace('/v1/embeddings', '/health')
 
 t.test(
-  'servers accept connections when their addresses are written, on loopback below port 32768',
+  'servers accept connections when their addresses are written, on loopback below port 32768; one that hangs is replaced',
   async t => {
     const servers = runServers(dataDir)
     const env = await servers.addresses()
@@ -35,6 +42,27 @@ t.test(
       t.ok(Number(port) > 1023 && Number(port) < 32_768, `port ${port}`)
     }
 
+    const pidOf = (part: string) =>
+      descendants(servers.pid).find(
+        ({ parent, command }) => parent === servers.pid && command.includes(part),
+      )?.pid ?? 0
+    const before = Object.values(SERVERS).map(part => [part, pidOf(part)] as const)
+    for (const [part, pid] of before) {
+      t.ok(pid, part)
+      process.kill(pid, 'SIGSTOP')
+    }
+    await until(
+      () => before.every(([part, pid]) => ![0, pid].includes(pidOf(part))),
+      60_000,
+      servers.said,
+    )
+    for (const name of Object.keys(SERVERS))
+      t.match(servers.said(), `${name} has not answered for 30 s and is ended.`)
+    const isBack = (name: string) => servers.said().includes(`${name} is back.`)
+    await until(() => Object.keys(SERVERS).every(isBack), 60_000, servers.said)
+    t.equal(await count(env.DATABASE_URL ?? ''), 2, 'on the same address')
+    t.ok((await isUp(`${env.QDRANT_URL}/readyz`)) && (await isUp(healthOf(env.EMBEDDINGS_URL))))
+
     const children = descendants(servers.pid).map(seen => seen.pid)
     t.ok(children.length >= 4)
     t.equal(await servers.stop(), 0, 'SIGTERM ends it with 0')
@@ -49,7 +77,7 @@ t.test(
     const servers = runServers(dataDir)
     const env = await servers.addresses()
     t.equal(new URL(env.DATABASE_URL ?? '').port, String(postgres))
-    t.equal(await count(env.DATABASE_URL ?? ''), 2, 'the data of the first start is there')
+    t.equal(await count(env.DATABASE_URL ?? ''), 3, 'the data of the first start is there')
 
     for (const child of descendants(servers.pid).filter(seen => seen.parent === servers.pid)) {
       process.kill(child.pid, 'SIGKILL')
@@ -92,7 +120,7 @@ t.test('a start takes over what a SIGKILL left', async t => {
   )
   const servers = runServers(dataDir)
   const env = await servers.addresses()
-  t.ok((await count(env.DATABASE_URL ?? '')) >= 3, 'a stale postmaster.pid; the data is there')
+  t.ok((await count(env.DATABASE_URL ?? '')) >= 4, 'a stale postmaster.pid; the data is there')
 
   // Together with its watchdog: then only the next start can end what is left.
   const children = descendants(servers.pid).filter(seen => seen.parent === servers.pid)
@@ -108,7 +136,7 @@ t.test('a start takes over what a SIGKILL left', async t => {
     [],
     'the children of the killed one are gone',
   )
-  t.ok((await count(again.DATABASE_URL ?? '')) >= 4)
+  t.ok((await count(again.DATABASE_URL ?? '')) >= 5)
   // A Postgres that stands still holds up the end that the first SIGTERM asks for.
   const last = descendants(next.pid).filter(seen => !seen.command.includes('watchdog.ts'))
   const others = last.filter(seen => !seen.command.includes('postgres'))
@@ -120,21 +148,32 @@ t.test('a start takes over what a SIGKILL left', async t => {
   t.equal(await next.ended, 143, 'a second SIGTERM means now')
 })
 
-t.test('half an initdb is thrown away, not taken for a database', async t => {
-  const folder = temporaryFolder(t)
-  const first = runServers(folder)
-  await until(
-    () =>
-      first.said() !== '' || descendants(first.pid).some(seen => seen.command.includes('initdb')),
-    20_000,
-  )
-  process.kill(-first.pid, 'SIGKILL')
-  await first.ended
-  const servers = runServers(folder)
-  const env = await servers.addresses()
-  t.equal(await count(env.DATABASE_URL ?? ''), 1)
-  t.equal(await servers.stop(), 0)
-})
+t.test(
+  'half an initdb is thrown away; a supervisor that hangs ends itself and its servers',
+  async t => {
+    const folder = temporaryFolder(t)
+    const first = runServers(folder)
+    await until(
+      () =>
+        first.said() !== '' || descendants(first.pid).some(seen => seen.command.includes('initdb')),
+      20_000,
+    )
+    process.kill(-first.pid, 'SIGKILL')
+    await first.ended
+    const servers = runServers(folder, { EVENT_LOOP_TIMEOUT: '5s', ...INSPECTOR_ON_ANY_PORT })
+    const env = await servers.addresses()
+    t.equal(await count(env.DATABASE_URL ?? ''), 1, 'not taken for a database')
+
+    const children = descendants(servers.pid).map(({ pid }) => pid)
+    await spin(servers.pid, servers.said)
+    t.equal(await servers.ended, null, 'by a signal')
+    t.match(
+      servers.said(),
+      /^servers: the event loop stood still for 5 s in spin [^\n]+; the process ends itself\.$/m,
+    )
+    await untilGone(children, 10_000)
+  },
+)
 
 t.test('a DATA_DIR that is removed under its servers is said', async () => {
   const servers = runServers(dataDir)
