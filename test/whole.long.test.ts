@@ -16,6 +16,7 @@ const FILES = [
   'search/verify.slow',
   'standbys/order.slow',
   'standbys/same-answers.slow',
+  'start/start.slow',
 ]
 
 for (const file of FILES)

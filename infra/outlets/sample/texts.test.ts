@@ -6,7 +6,7 @@ import { SAMPLE_OUTLETS } from './outlets.ts'
 const indexable = sampleArticles()
 const count = <T>(values: T[], value: T) => values.filter(candidate => candidate === value).length
 
-// test/start/hang.slow.test.ts checks that a start stores each article as it was written.
+// test/start/start.slow.test.ts checks that a start stores each article as it was written.
 t.test(
   'at least 100 articles can be indexed, at least 15 in every language, several outlets a country',
   async t => {
