@@ -13,22 +13,24 @@ interface Command {
   args: string[]
   env?: Record<string, string>
   /** Whether all its processes are there. */
-  ready(folder: string, port: string): boolean | Promise<boolean>
+  ready(port: string): boolean | Promise<boolean>
   least: number
 }
 
 const database = await createTestDatabase(t)
+// The second command finds the data of the first.
+const folder = temporaryFolder(t)
 const COMMANDS: Command[] = [
   {
     args: ['run', 'servers', '--', '--write-env', 'env'],
-    ready: folder => existsSync(join(folder, 'env')),
+    ready: () => existsSync(join(folder, 'env')),
     least: 5,
   },
-  { args: ['start'], ready: folder => existsSync(join(folder, 'data/env')), least: 7 },
+  { args: ['start'], ready: () => existsSync(join(folder, 'data/env')), least: 7 },
   {
     args: ['run', 'api'],
     env: { DATABASE_URL: database.url },
-    ready: async (_, port) => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
+    ready: async port => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
     least: 1,
   },
 ]
@@ -36,7 +38,6 @@ const COMMANDS: Command[] = [
 for (const { args, env, ready, least } of COMMANDS) {
   const name = `npm ${args.slice(0, 2).join(' ')}`
   t.test(`no process of \`${name}\` outlives an npm that was killed alone`, async t => {
-    const folder = temporaryFolder(t)
     const given = args.map(argument => (argument === 'env' ? join(folder, 'env') : argument))
     const port = String(await freePort())
     const npm = spawn('npm', ['--silent', ...given], {
@@ -44,7 +45,7 @@ for (const { args, env, ready, least } of COMMANDS) {
       env: { ...ENV, DATA_DIR: join(folder, 'data'), PORT: port, ...env },
       stdio: 'ignore',
     })
-    await until(() => ready(folder, port), 200_000)
+    await until(() => ready(port), 200_000)
     const members = descendants(npm.pid ?? 0).map(({ pid }) => pid)
     t.ok(members.length >= least, `${members.length} processes of ${name}`)
     npm.kill('SIGKILL')

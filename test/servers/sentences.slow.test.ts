@@ -2,20 +2,28 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { openDataDirectory } from '#infra/embedded/data-directory'
+import { startServers } from '#infra/embedded/servers'
 import { asRoot, CHECKOUT, runServers, temporaryFolder } from './running.ts'
 
 t.test('what the operator has to change is said in one sentence', async t => {
   const folder = temporaryFolder(t)
-  const refused = async (dataDir: string, sentence: RegExp) => {
-    const servers = runServers(dataDir)
-    t.equal(await servers.ended, 1)
-    t.match(servers.said(), sentence)
-    t.match(servers.said(), /^servers: [^\n]+\.\n$/, 'one line, no stack')
+  const refused = async (path: string, sentence: RegExp) => {
+    const starting = openDataDirectory(path, 'a test').then(dataDir =>
+      startServers(dataDir, { report: () => {} }).finally(() => dataDir.release()),
+    )
+    await t.rejects(starting, { message: sentence })
   }
 
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  await refused(file, /DATA_DIR .*file is not a folder/)
+  const servers = runServers(file)
+  t.equal(await servers.ended, 1)
+  t.match(
+    servers.said(),
+    /^servers: DATA_DIR [^\n]*file is not a folder[^\n]*\.\n$/,
+    'one line, no stack',
+  )
   await refused(join(file, 'below'), /DATA_DIR .*below is not a folder/)
 
   // Nothing can be made there, not even by root.
