@@ -5,6 +5,7 @@ import { failureOf } from './script.ts'
 const FILES = [
   '../bench/search/peers/peers.slow',
   '../search/segment/builder',
+  'clients/python.slow',
   'containers/containers.slow',
   'contract/bounds.slow',
   'fleet/fleet.slow',

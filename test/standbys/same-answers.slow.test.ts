@@ -5,7 +5,6 @@ import { startTestCluster } from './servers.ts'
 /** Tests as they stand. Alone, one of each kind of answer; `test/whole.long.test.ts` tries all. */
 const FILES = [
   'contract/pages',
-  'contract/totals.slow',
   'contract/kept-answers',
   'contract/search-feeds',
   'search/counts',
@@ -13,6 +12,7 @@ const FILES = [
 ]
 /** `writing` asks all kinds of questions, of a naive oracle too. */
 const MORE = [
+  'contract/totals.slow',
   'contract/poll.slow',
   'contract/matching',
   'contract/explore',
