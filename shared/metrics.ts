@@ -1,7 +1,31 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createRequire } from 'node:module'
+import type Prom from 'prom-client'
+
+/**
+ * Loads prom-client, which takes a tenth of a second. Commands and threads share modules that have
+ * metrics, and show none, so it is loaded when somebody counts or looks.
+ */
+const prom: () => typeof Prom = () => createRequire(import.meta.url)('prom-client')
+
+let made: Prom.Registry | undefined
+const ownRegistry = () => (made ??= new (prom().Registry)())
+
+/** Each makes a metric that nobody has looked at yet. */
+const unmade: (() => unknown)[] = []
 
 /** The registry of this process. It has every metric of Perscope. */
-export const registry: Registry = new Registry()
+export function registry(): Prom.Registry {
+  for (const make of unmade.splice(0)) make()
+  return ownRegistry()
+}
+
+/** @returns gives the metric, and makes it at the first call */
+function later<M>(make: (client: typeof Prom, own: Prom.Registry) => M): () => M {
+  let metric: M | undefined
+  const get = () => (metric ??= make(prom(), ownRegistry()))
+  unmade.push(get)
+  return get
+}
 
 /**
  * Turns on the metrics of the process itself (memory, event loop, garbage collection).
@@ -9,25 +33,53 @@ export const registry: Registry = new Registry()
  * @param number tells processes of the same service apart; every figure has it as a label
  */
 export function observeProcess(service: string, number: string | null = null): void {
-  registry.setDefaultLabels(number === null ? { service } : { service, process: number })
-  collectDefaultMetrics({ register: registry })
+  const register = registry()
+  register.setDefaultLabels(number === null ? { service } : { service, process: number })
+  prom().collectDefaultMetrics({ register })
+}
+
+type Labels<L extends string> = Partial<Record<L, string>>
+
+export interface Counter<L extends string = never> {
+  inc(labels?: Labels<L>, value?: number): void
+  get(): ReturnType<Prom.Counter<L>['get']>
+}
+
+export interface Histogram<L extends string = never> {
+  observe(labels: Labels<L>, value: number): void
+  /** @returns call it at the end of what is measured */
+  startTimer(): () => void
 }
 
 /** Makes a counter named `perscope_…`. */
-export const counter = <L extends string>(
+export function counter<L extends string = never>(
   name: string,
   help: string,
   labelNames: L[] = [],
-): Counter<L> => new Counter({ name: `perscope_${name}`, help, labelNames, registers: [registry] })
+): Counter<L> {
+  const get = later(
+    ({ Counter }, own) =>
+      new Counter({ name: `perscope_${name}`, help, labelNames, registers: [own] }),
+  )
+  return { inc: (labels = {}, value = 1) => get().inc(labels, value), get: () => get().get() }
+}
 
 /** Makes a histogram named `perscope_…`, in seconds unless its name has another unit. */
-export const histogram = <L extends string>(
+export function histogram<L extends string = never>(
   name: string,
   help: string,
   buckets: number[],
   labelNames: L[] = [],
-): Histogram<L> =>
-  new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
+): Histogram<L> {
+  const get = later(
+    ({ Histogram }, own) =>
+      new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [own] }),
+  )
+  return {
+    observe: (labels, value) => get().observe(labels, value),
+    startTimer: () => get().startTimer(),
+  }
+}
 
 /**
  * Makes a gauge named `perscope_…`, whose figures are read at each scrape. If the reading fails,
@@ -42,21 +94,23 @@ export function gauge<L extends string, T>(
   read: () => Promise<T>,
   show: (set: (labels: Partial<Record<L, string>>, value: number) => void, figures: T) => void,
 ): void {
-  registry.removeSingleMetric(`perscope_${name}`) // benchmarks run a service again in one process
-  new Gauge({
-    name: `perscope_${name}`,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      const figures = await read().catch(() => null)
-      this.reset()
-      // prom-client gives a gauge without labels the value zero. This zero was not read, so it is
-      // removed.
-      if (labelNames.length === 0) this.remove()
-      if (figures !== null)
-        show((labels, value) => this.set(labels as Record<L, string>, value), figures)
-    },
+  later(({ Gauge }, own) => {
+    own.removeSingleMetric(`perscope_${name}`) // benchmarks run a service again in one process
+    return new Gauge({
+      name: `perscope_${name}`,
+      help,
+      labelNames,
+      registers: [own],
+      async collect() {
+        const figures = await read().catch(() => null)
+        this.reset()
+        // prom-client gives a gauge without labels the value zero. This zero was not read, so it is
+        // removed.
+        if (labelNames.length === 0) this.remove()
+        if (figures !== null)
+          show((labels, value) => this.set(labels as Record<L, string>, value), figures)
+      },
+    })
   })
 }
 

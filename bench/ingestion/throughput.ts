@@ -130,7 +130,7 @@ async function watchEventLoop(work: () => Promise<unknown>): Promise<Figures> {
 }
 
 async function sumOf(name: string): Promise<number> {
-  const metric = await registry.getSingleMetric(name)?.get()
+  const metric = await registry().getSingleMetric(name)?.get()
   return (
     metric?.values.find(value => 'metricName' in value && value.metricName === `${name}_sum`)
       ?.value ?? 0

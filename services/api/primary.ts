@@ -93,7 +93,7 @@ export async function startPrimary(
     for (const one of processes.all) one.worker.process.kill('SIGKILL')
   })
   process.on('SIGUSR2', () => void replaceAll(processes))
-  registry.setDefaultLabels({ service: 'api', process: 'primary' })
+  registry().setDefaultLabels({ service: 'api', process: 'primary' })
   await startProcesses(processes)
   log.info({ host: config.HOST, port: config.PORT, processes: count }, 'listening')
   return {
@@ -101,7 +101,7 @@ export async function startPrimary(
     async metrics() {
       const reports = await Promise.all([...processes.all].map(ask))
       const texts = reports.flatMap(report => (report === null ? [] : [report.metrics]))
-      return mergedMetrics([await registry.metrics(), ...texts])
+      return mergedMetrics([await registry().metrics(), ...texts])
     },
     async stop() {
       processes.stopping = true

@@ -70,7 +70,7 @@ export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Serv
     send({
       kind: 'answer',
       id,
-      report: { metrics: await registry.metrics(), missing },
+      report: { metrics: await registry().metrics(), missing },
     } satisfies ProcessAnswer)
   }
   return running => {

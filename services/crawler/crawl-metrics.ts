@@ -1,6 +1,5 @@
-import type { Counter } from 'prom-client'
 import type { OutletHealth } from '#shared/figures'
-import { counter, gauge, shared } from '#shared/metrics'
+import { type Counter, counter, gauge, shared } from '#shared/metrics'
 import type { Pool } from '#shared/postgres/pool'
 import { type Budget, budgetsUsed, outletHealth } from '#status/health'
 

@@ -276,10 +276,10 @@ function observeArticle(
   delay: number,
 ): void {
   articlesEmbedded.inc()
-  overdue.observe(Math.max(0, (Date.now() - dueAt) / 1_000))
+  overdue.observe({}, Math.max(0, (Date.now() - dueAt) / 1_000))
   if (ingestedAt === null) return
   const promisedAt = Math.max(ingestedAt, dueAt - delay)
-  vectorLag.observe(Math.max(0, (Date.now() - promisedAt) / 1_000))
+  vectorLag.observe({}, Math.max(0, (Date.now() - promisedAt) / 1_000))
 }
 
 const VECTOR_TIMEOUT = 15_000

@@ -1,6 +1,5 @@
-import type { Counter, Histogram } from 'prom-client'
 import type { NewArticle } from '#search/types'
-import { counter, histogram, LAG_BUCKETS } from '#shared/metrics'
+import { type Counter, counter, type Histogram, histogram, LAG_BUCKETS } from '#shared/metrics'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised: Counter<'outcome'> = counter(
@@ -8,7 +7,7 @@ export const pagesNormalised: Counter<'outcome'> = counter(
   'Stored pages, by what became of them.',
   ['outcome'],
 )
-export const composeSeconds: Histogram<string> = histogram(
+export const composeSeconds: Histogram = histogram(
   'compose_seconds',
   'Time that one page kept a thread.',
   [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20],
@@ -39,7 +38,7 @@ const LATEST = 7 * 86_400_000
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {
   articlesIndexed.inc({ country, language })
   const lag = publishedAt === null ? LATEST : Date.now() - publishedAt.getTime()
-  if (lag < LATEST) indexLag.observe(Math.max(0, lag / 1_000))
+  if (lag < LATEST) indexLag.observe({}, Math.max(0, lag / 1_000))
 }
 
 /** `word`: `gone`, `refused`, `stands` or `nothing`; `deed`: `none`, `bounded` or `removed`. */

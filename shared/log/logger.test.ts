@@ -49,7 +49,7 @@ t.test('lines that a full disk does not take are counted, and end no process', a
     import { registry } from ${metrics}
     const log = createLogger('test', 'info')
     patientLogger(log).info('1'); log.warn('2'); log.fatal('3'); process.stderr.on('error', () => {}).write('4')
-    setTimeout(async () => console.log(await registry.metrics()), 300)`
+    setTimeout(async () => console.log(await registry().metrics()), 300)`
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', openSync('/dev/full', 'w')],
     encoding: 'utf8',

@@ -114,7 +114,7 @@ function write(lines: string): void {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
         continue
       }
-      linesLost.inc(lines.split('\n').length - 1)
+      linesLost.inc({}, lines.split('\n').length - 1)
       isTorn = true
       return
     }

@@ -39,7 +39,7 @@ export async function startHealthServer(
   port: number,
   host: string,
   missing: () => Promise<Missing>,
-  metrics: () => Promise<string> = () => registry.metrics(),
+  metrics: () => Promise<string> = () => registry().metrics(),
 ): Promise<HealthServer> {
   const look = shared(missing, FRESH)
   observeReadiness(look)
@@ -60,7 +60,7 @@ export async function startHealthServer(
       }
       if (path === '/metrics') {
         const text = await metrics()
-        return void response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+        return void response.writeHead(200, { 'content-type': registry().contentType }).end(text)
       }
       response.writeHead(404).end()
     } catch {

@@ -74,7 +74,6 @@ export async function runService(name: string, load: LoadService): Promise<void>
       `set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it to FILE, a running \`npm start\` keeps it in ${join(config.DATA_DIR, RUNNING)}.`,
     )
   }
-  observeProcess(name, number)
   watchEventLoop({ name, number, limit: config.EVENT_LOOP_TIMEOUT, words: 'json' }, error =>
     log.warn({ err: error.message }, 'the event loop is not watched'),
   )
@@ -88,6 +87,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     keepCompiled()
+    observeProcess(name, number)
     if (number === null) {
       await refuseUnusable(config.DATABASE_URL)
       const newer = await refuseLacking(config.DATABASE_URL, error =>
@@ -122,7 +122,7 @@ const openHealth = (config: Config, service: Service): Promise<HealthServer> =>
     config.METRICS_PORT,
     config.METRICS_HOST,
     () => service.running?.missing() ?? Promise.resolve({ start: 'not finished' }),
-    () => service.running?.metrics?.() ?? registry.metrics(),
+    () => service.running?.metrics?.() ?? registry().metrics(),
   )
 
 function readServiceConfig(name: string): Config {

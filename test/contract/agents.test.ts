@@ -313,7 +313,7 @@ t.test('fifty calls at once are answered, and any process answers any of them', 
   const more = called('search_news', { q: 'brug', per_page: 10, cursor: structured.next_cursor })
   const next = await ask(`${base}/mcp`, owner.secret, sent('POST', more))
   t.equal(next.json.result.structuredContent.articles.length, 10)
-  const figures = await registry.metrics()
+  const figures = await registry().metrics()
   t.match(
     figures,
     /api_request_seconds_count\{operation="mcp",search="\w+",status="200"[^}]*\} \d{2}/,

@@ -70,7 +70,7 @@ const missing = async (program: string, option: string) =>
 
 /** Answers of 304 so far. */
 async function unchanged(): Promise<number> {
-  const lines = (await registry.metrics()).split('\n')
+  const lines = (await registry().metrics()).split('\n')
   return lines
     .filter(line => /^perscope_api_request_seconds_count\{.*status="304"/.test(line))
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)

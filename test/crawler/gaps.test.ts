@@ -64,7 +64,7 @@ t.test(
 
     observeOutlets(run.pool, run.crawl.config)
     const [age] =
-      (await registry.getSingleMetric('perscope_outlet_gap_age_seconds')?.get())?.values ?? []
+      (await registry().getSingleMetric('perscope_outlet_gap_age_seconds')?.get())?.values ?? []
     t.match(age, { labels: { outlet: 'x.example' }, value: Number })
     const said = lines.filter(({ msg }) => msg.startsWith('a feed rolled on'))
     t.equal(said.length, 2)

@@ -111,7 +111,7 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   }
   const saved = await savePoll(crawl.pool, feed, result, crawl.config)
   const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
-  pagesDiscovered.inc(discovered - parts.discovered)
+  pagesDiscovered.inc({}, discovered - parts.discovered)
   crawl.asked.add(feed.outletNo, feed.kind === 'feed' ? { polls: 1 } : { sitemaps: 1 })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
   const licence = unchanged ? null : document.feed.licence
@@ -163,7 +163,7 @@ async function readOlderPages(poll: Poll, first: string | null): Promise<boolean
       return true
     }
     const saved = await saveOlderPage(crawl.pool, feed, document.feed.named, crawl.config)
-    pagesDiscovered.inc(saved?.discovered ?? 0)
+    pagesDiscovered.inc({}, saved?.discovered ?? 0)
     if (saved === null || saved.closed) return true
     url = document.feed.next
   }

@@ -145,7 +145,7 @@ async function readPart(
       const discovered = await savePartOf(poll, reading, pending, url, document)
       if (discovered === null) return 'interrupted'
       result.discovered += discovered
-      pagesDiscovered.inc(discovered)
+      pagesDiscovered.inc({}, discovered)
       return 'read'
     }
   }
