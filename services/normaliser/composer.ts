@@ -3,7 +3,7 @@ import type { StoredPage } from '#shared/outlets/page'
 import { type RightsRules, rightsRules } from '#shared/outlets/rights'
 import { createFairQueue } from '#shared/threads/fair-queue'
 import { openThreads, ThreadError, type ThreadFailure } from '#shared/threads/threads'
-import { type ComposeOptions, type Composition, DEFAULT_RULES } from './compose.ts'
+import type { ComposeOptions, Composition } from './compose.ts'
 import type { ComposeTask } from './composer-worker.ts'
 import { composeSeconds } from './metrics.ts'
 
@@ -63,7 +63,7 @@ export const composerOptions = (config: Config): ComposerOptions => ({
 })
 
 export function openComposer(options: ComposerOptions): Composer {
-  const { threads, timeout, memory = MEMORY, rules = DEFAULT_RULES } = options
+  const { threads, timeout, memory = MEMORY, rules } = options
   const pool = openThreads<ComposeTask, Composition>({
     worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
     threads,
@@ -75,7 +75,7 @@ export function openComposer(options: ComposerOptions): Composer {
   const compose: Compose = async (page, { now = new Date(), ...options } = {}) => {
     const measured = composeSeconds.startTimer()
     try {
-      return await pool.run({ page, now, options: { ...options, rules } })
+      return await pool.run({ page, now, options: { ...options, ...(rules && { rules }) } })
     } finally {
       measured()
     }
