@@ -13,8 +13,8 @@ import {
   refuseUnusable,
   startupOptions,
 } from '#shared/postgres/pool'
-import { QUEUE_SCHEMA } from '#shared/queues/backend'
 import { MAINTENANCE } from '#shared/queues/queues'
+import { QUEUE_SCHEMA } from '#shared/queues/stores'
 
 // Any number would do. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
