@@ -7,7 +7,6 @@ import { EXPLORE_PARAMETERS, LIMITS } from '#services/api/contract/parameters'
 import type { SemanticQuery } from '#services/api/semantic/query'
 import { COUNTRIES, LANGUAGES, type Language } from '#shared/articles/article'
 import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine, csvRecord } from '#shared/articles/csv'
-import { createParquet } from '#shared/articles/parquet'
 import { plainText } from '#shared/articles/plain-text'
 import { isSetName } from '#shared/desk/outlet-sets'
 import { printable } from '#shared/log/printable'
@@ -325,18 +324,19 @@ const columnsWith = ({ body, copies }: Pick<ExportOptions, 'body' | 'copies'>) =
 const GROUP_LENGTH = 32 * 1024 * 1024
 
 function createParquetOf(columns: CsvColumn[]): ExportFormat {
-  const parquet = createParquet(columns)
+  // Only this format loads the library of Parquet.
+  const parquet = import('#shared/articles/parquet').then(made => made.createParquet(columns))
   let length = 0
   return {
     async add(lines) {
       for (const line of lines) length += line.length
       const isFull = length >= GROUP_LENGTH
       if (isFull) length = 0
-      return parquet.add(
+      return (await parquet).add(
         lines.map(line => JSON.parse(line)),
         isFull,
       )
     },
-    end: parquet.end,
+    end: async () => (await parquet).end(),
   }
 }

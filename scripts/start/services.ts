@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { fetch } from 'undici'
 import { accountOf, checkPassage } from '#infra/embedded/accounts'
 import { refusalOf } from '#infra/embedded/data-directory'
 import { CHECKOUT } from '#infra/embedded/environment'
@@ -63,6 +62,7 @@ export function serviceProgram(
     owner: null,
     log: join(dataDir, 'logs', `${name}.log`),
     isReady: async () => {
+      const { fetch } = await import('undici')
       const readiness = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) })
       // A service counts as ready without one of its dependencies, because a dependency may be
       // missing for a while. Waiting helps only a service that answers "not finished".

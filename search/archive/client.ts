@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { reasonOf } from '../postgres.ts'
 
 /** The settings that lead to the archive in OpenSearch. */
@@ -100,6 +101,8 @@ export function openArchiveClient({
   trust,
   refusalOf,
 }: ArchiveSettings): ArchiveClient {
+  // Loaded here, because most processes have no archive.
+  const { Pool }: typeof import('undici') = createRequire(import.meta.url)('undici')
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
     const options = {

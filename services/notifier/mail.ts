@@ -1,4 +1,5 @@
-import { createTransport } from 'nodemailer'
+import { createRequire } from 'node:module'
+import type Nodemailer from 'nodemailer'
 import { type Config, publicUrlOf } from '#shared/config/config'
 import type { AskedAbout } from '#shared/desk/alerts/consent'
 import type { AlertSecrets } from '#shared/desk/alerts/secrets'
@@ -37,6 +38,8 @@ export function openMail(
 ): Mail | null {
   if (config.SMTP_URL === '') return null
   const base = publicUrlOf(config)
+  // Without SMTP_URL it is not loaded.
+  const { createTransport }: typeof Nodemailer = createRequire(import.meta.url)('nodemailer')
   const transport = createTransport({
     url: config.SMTP_URL,
     connectionTimeout: ANSWERS,

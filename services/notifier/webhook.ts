@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, request } from 'undici'
+import type { buildConnector } from 'undici'
 import { lookupAmong } from '#shared/addresses'
 import type { Config } from '#shared/config/config'
 import { isOwn, notPublic, PUBLIC } from '#shared/desk/alerts/address'
@@ -45,13 +45,7 @@ export interface Webhooks {
  * redirect, and connects only to public addresses, unless ALERT_HOSTS names the host.
  */
 export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
-  const options = {
-    connect: { timeout: SENT_WITHIN },
-    headersTimeout: SENT_WITHIN,
-    bodyTimeout: SENT_WITHIN,
-  }
-  const own = new Agent(options)
-  const others = new Agent({ ...options, connect: guarded() })
+  let opened: ReturnType<typeof openAgents> | undefined
   return {
     async send(to: string, message: { id: string; body: string; secret: string }): Promise<void> {
       const timestamp = String(Math.floor(Date.now() / 1_000))
@@ -62,6 +56,8 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
         'webhook-timestamp': timestamp,
         'webhook-signature': signatureOf(message, timestamp),
       }
+      opened ??= openAgents()
+      const { own, others, request } = await opened
       const dispatcher = isOwn(new URL(to), config) ? own : others
       const signal = AbortSignal.timeout(SENT_WITHIN)
       const sent = { method: 'POST' as const, headers, body: message.body, dispatcher, signal }
@@ -76,9 +72,22 @@ export function openWebhooks(config: Pick<Config, 'ALERT_HOSTS'>): Webhooks {
       refuseAnswer(answer.statusCode, name => String(answer.headers[name] ?? ''))
     },
     close: async (): Promise<void> => {
-      await Promise.all([own.destroy(), others.destroy()])
+      const agents = await opened
+      await Promise.all([agents?.own.destroy(), agents?.others.destroy()])
     },
   }
+}
+
+/** Loads undici with the first message, because many notifiers send none. */
+async function openAgents() {
+  const { Agent, buildConnector, request } = await import('undici')
+  const options = {
+    connect: { timeout: SENT_WITHIN },
+    headersTimeout: SENT_WITHIN,
+    bodyTimeout: SENT_WITHIN,
+  }
+  const others = new Agent({ ...options, connect: guarded(buildConnector) })
+  return { own: new Agent(options), others, request }
 }
 
 /**
@@ -109,10 +118,10 @@ function signatureOf(
  * Checks the address of each connection, because the name may have got another address since the
  * alert was made.
  */
-function guarded(): buildConnector.connector {
+function guarded(build: typeof buildConnector): buildConnector.connector {
   const isPublic = (address: string) => PUBLIC.isPublic(address)
   const refused = (host: string) => new NotDelivered(notPublic(host))
-  const connect = buildConnector({
+  const connect = build({
     timeout: SENT_WITHIN,
     lookup: lookupAmong(isPublic, refused, lookupApart),
   })

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Agent, fetch, request } from 'undici'
 import type { Config } from '#shared/config/config'
 import { isRecord } from '#shared/encoding/is-record'
 import { parseJson } from '#shared/encoding/json'
@@ -270,12 +269,16 @@ function askOpenAi(source: Source, note: (served: string | null) => void): Ask {
   // some small servers answer 40 ms late: they send header and body apart and wait for a delayed
   // acknowledgement.
   const reset = url.protocol === 'http:'
-  const dispatcher = new Agent({
-    allowH2: false,
-    connect: { timeout: CONNECT },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  // Processes without a model do not load undici.
+  const connecting = import('undici').then(
+    ({ Agent }) =>
+      new Agent({
+        allowH2: false,
+        connect: { timeout: CONNECT },
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+  )
   let prefixesItself = false
 
   async function post(
@@ -289,7 +292,10 @@ function askOpenAi(source: Source, note: (served: string | null) => void): Ask {
     const body = prefixesItself
       ? { input: texts, input_type: kind, encoding_format: 'base64' }
       : { input: texts.map(text => prefix + text), encoding_format: 'float' }
-    const response = await request(url, {
+    const dispatcher = await connecting
+    const response = await dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -297,7 +303,6 @@ function askOpenAi(source: Source, note: (served: string | null) => void): Ask {
       },
       body: JSON.stringify({ model: source.model.name, ...body }),
       reset,
-      dispatcher,
       signal,
     })
     const text = await response.body.text()
@@ -400,6 +405,7 @@ function askHuggingFace({ url, model, token }: Source): Ask {
  */
 async function openClient(token: string) {
   const { InferenceClient } = await import('@huggingface/inference')
+  const { Agent, fetch } = await import('undici')
   const dispatcher = new Agent({ allowH2: false, connect: { timeout: CONNECT } })
   return new InferenceClient(token === '' ? undefined : token, {
     // The library would repeat a request after a 503 for ever. Our code decides when to try again.

@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import { offsetFormat } from '#search/query/calendar'
 import { addressKey, readAddress } from '#shared/articles/address'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '#shared/articles/article'
@@ -104,9 +105,12 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
 
 let compiled: ValidateFunction<{ outlets: Written[] }> | undefined
 
-/** The check of the schema, compiled at its first use: most commands and services read no file. */
-const validator = () =>
-  (compiled ??= new Ajv({ allErrors: true, strict: true, verbose: true }).compile(CATALOGUE_SCHEMA))
+/** The check of the schema, made at its first use: most commands and services read no file. */
+function validator() {
+  const { Ajv }: typeof import('ajv') = createRequire(import.meta.url)('ajv')
+  compiled ??= new Ajv({ allErrors: true, strict: true, verbose: true }).compile(CATALOGUE_SCHEMA)
+  return compiled
+}
 
 /**
  * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",

@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Config } from '#shared/config/config'
 import { isRecord } from '#shared/encoding/is-record'
 import { sentenceOf } from '#shared/process/command'
@@ -74,16 +74,14 @@ export function openNearest(
     again: isPassing,
   })
   const post = async (collection: string, question: string, signal: AbortSignal) => {
-    const { statusCode, body } = await request(
-      `${origin}:${port}${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
-      {
-        method: 'POST',
-        headers,
-        body: question,
-        dispatcher,
-        signal,
-      },
-    )
+    const { statusCode, body } = await dispatcher.request({
+      origin: `${origin}:${port}`,
+      path: `${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
+      method: 'POST',
+      headers,
+      body: question,
+      signal,
+    })
     const text = await body.text()
     if (statusCode !== 200) throw new QdrantAnswer(statusCode, text)
     return text

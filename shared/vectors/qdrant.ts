@@ -1,7 +1,6 @@
-import { QdrantClient } from '@qdrant/js-client-rest'
-import { Agent, install } from 'undici'
+import type { QdrantClient } from '@qdrant/js-client-rest'
 import type { Config } from '#shared/config/config'
-import { trustOf } from '#shared/config/tls'
+import { type Trust, trustOf } from '#shared/config/tls'
 import { createCircuit, type Obstacle } from '#shared/resilience/circuit'
 import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
@@ -44,7 +43,7 @@ export function openQdrant(
       obstacle: () => ({ reason: 'QDRANT_URL is not set', wait: 60_000 }),
     }
   }
-  const server = openServer(config, timeout)
+  const server = openServer(config, timeout, trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' }))
   const circuit = createCircuit(
     'Qdrant',
     error => error instanceof VectorFailure && error.kind === 'unavailable',
@@ -53,9 +52,13 @@ export function openQdrant(
     obstacle: circuit.obstacle,
     async ask(work) {
       try {
-        return await circuit.run(() =>
-          work(server).catch(error => Promise.reject(vectorFailure(error))),
-        )
+        return await circuit.run(async () => {
+          try {
+            return await work(await server)
+          } catch (error) {
+            throw vectorFailure(error)
+          }
+        })
       } catch (error) {
         throw vectorFailure(error)
       }
@@ -63,32 +66,23 @@ export function openQdrant(
   }
 }
 
-function openServer(config: QdrantSettings, timeout: number): Server {
-  const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
+/** Loads the clients here, because many processes have no vector store. */
+async function openServer(config: QdrantSettings, timeout: number, trust: Trust): Promise<Server> {
+  const [{ QdrantClient }, { Agent, install }] = await Promise.all([
+    import('@qdrant/js-client-rest'),
+    import('undici'),
+  ])
   const dispatcher = new Agent({
     connections: CONNECTIONS,
     allowH2: false,
     connect: { timeout, ...trust },
   })
   const address = addressOf(config)
+  const { origin, port, prefix } = address
   // Qdrant's client calls the global `fetch`. Node's own `fetch` ends the process when a server
   // closes a connection early, so undici's `fetch` replaces it.
   install()
-  // Node's types do not have our `dispatcher`.
-  const via: object = { dispatcher }
-  return {
-    api: createClient(config, address, timeout).api(),
-    via,
-    nearest: openNearest(config, address, timeout, dispatcher),
-  }
-}
-
-const createClient = (
-  { QDRANT_API_KEY }: QdrantSettings,
-  { origin, port, prefix }: QdrantAddress,
-  timeout: number,
-) =>
-  new QdrantClient({
+  const client = new QdrantClient({
     url: origin,
     port,
     ...(prefix === '' ? {} : { prefix }),
@@ -98,12 +92,16 @@ const createClient = (
       'accept-encoding': 'identity',
       // This does not use the option `apiKey`, because the client would then print a warning into
       // our log.
-      ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
+      ...(config.QDRANT_API_KEY === '' ? {} : { 'api-key': config.QDRANT_API_KEY }),
     },
     // The check would ask for the version before any request, and warn about the version that we
     // pin.
     checkCompatibility: false,
   })
+  // Node's types do not have our `dispatcher`.
+  const via: object = { dispatcher }
+  return { api: client.api(), via, nearest: openNearest(config, address, timeout, dispatcher) }
+}
 
 /**
  * Qdrant's address. If QDRANT_URL has no port, the port is 443 for https, otherwise Qdrant's own,

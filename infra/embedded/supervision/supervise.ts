@@ -10,7 +10,6 @@ import {
   utimesSync,
 } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fetch } from 'undici'
 import type { Owner } from '#infra/embedded/accounts'
 import { Problem } from '#infra/embedded/files'
 import { withTimeLimit } from '#shared/resilience/time-limit'
@@ -384,6 +383,7 @@ type Ask = (signal: AbortSignal) => Promise<boolean>
 export const askHttp =
   (url: string): Ask =>
   async signal => {
+    const { fetch } = await import('undici')
     await (await fetch(url, { signal })).arrayBuffer()
     return true
   }

@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { foldName } from '#search/analysis/index'
 import { nearestName } from '#shared/encoding/near-miss'
 import { ApiError } from './errors.ts'
@@ -122,14 +123,21 @@ export type ParameterValues = ValuesOf<typeof EXPLORE_PARAMETERS>
 /** Whether a parameter may be repeated, bracketed or comma-separated. */
 export const isList = ({ kind }: Parameter): boolean => kind === 'choices' || kind === 'domains'
 
-const ajv = new Ajv({
-  allErrors: true,
-  strictTypes: false, // `default` and unions of formats are for the document's readers
-  formats: {
-    date: text => parseDay(text) !== null,
-    'date-time': text => parseDateTime(text) !== null,
-  },
-})
+let ajv: Ajv | undefined
+
+/** Loads ajv at the first query, because commands that read only the table need none. */
+function compile(schema: object): ValidateFunction {
+  const { Ajv }: typeof import('ajv') = createRequire(import.meta.url)('ajv')
+  ajv ??= new Ajv({
+    allErrors: true,
+    strictTypes: false, // `default` and unions of formats are for the document's readers
+    formats: {
+      date: text => parseDay(text) !== null,
+      'date-time': text => parseDateTime(text) !== null,
+    },
+  })
+  return ajv.compile(schema)
+}
 
 /**
  * Makes the reader of an operation's parameters. It reads each parameter by its definition
@@ -144,10 +152,9 @@ export function createValuesReader<T extends ParameterTable>(
   refusals: ReadonlyMap<string, string> = new Map(),
 ): (rawQuery: string) => { values: ValuesOf<T>; problems: Problems } {
   const names = Object.keys(table)
-  // At the first query, because commands that read only the table need none.
   let validate: ValidateFunction | undefined
   return rawQuery => {
-    validate ??= ajv.compile({
+    validate ??= compile({
       type: 'object',
       properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
     })
