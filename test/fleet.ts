@@ -38,6 +38,13 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
+/**
+ * Settings for processes that start as root and then change to the account of services. That
+ * account cannot read root's compile cache, so they get none and open their own.
+ */
+export const CHANGES_ACCOUNT: NodeJS.ProcessEnv =
+  process.geteuid?.() === 0 ? { NODE_COMPILE_CACHE: undefined } : {}
+
 /** A crawler with these does not wait. Its sites are addresses of loopback. */
 export const QUICK_CRAWL = {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
@@ -73,7 +80,7 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
         process.execPath,
         [new URL(`../services/${service}/main.ts`, import.meta.url).pathname],
         {
-          env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
+          env: { ...environment, ...CHANGES_ACCOUNT, ...(port ? { PORT: port } : {}), ...extra },
           stdio: ['ignore', 'ignore', 'pipe'],
         },
       )
