@@ -1,9 +1,11 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Client,
   createClient,
   NoAnswerError,
+  type PollBatch,
   type PollQuery,
   type PollState,
 } from '#clients/typescript/src/index'
@@ -69,7 +71,7 @@ async function follow(
   query: PollQuery,
   own: { since: string | Date | undefined; every: number | undefined },
 ): Promise<void> {
-  const { options, say } = context
+  const { options, say, signal } = context
   const written = Object.entries(query).map(([name, value]): [string, string] => [
     name,
     String(value),
@@ -84,7 +86,7 @@ async function follow(
   let isNew = place.state === null
   try {
     await withApi(context, retries, async client => {
-      for await (const { articles, state } of client.poll(query, { ...own, state: place.state })) {
+      for await (const { articles, state } of rounds(client, query, own, place.state, signal)) {
         if (isNew) {
           // The place is stored before the first page is written. If the process is killed during
           // this page, the next run knows where its output in the file began.
@@ -112,6 +114,24 @@ async function follow(
       say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
   } finally {
     await output.close()
+  }
+}
+
+/** Each round ends with an empty batch: articles may be taken out while no new ones come. */
+async function* rounds(
+  client: Client,
+  query: PollQuery,
+  { since, every }: { since: string | Date | undefined; every: number | undefined },
+  state: PollState | null,
+  signal: AbortSignal,
+): AsyncGenerator<PollBatch> {
+  for (let now = state; ; await pause(every, undefined, { signal })) {
+    for await (const batch of client.poll(query, { since, state: now })) {
+      now = batch.state
+      yield batch
+    }
+    if (now !== null) yield { articles: [], state: now }
+    if (every === undefined) return
   }
 }
 

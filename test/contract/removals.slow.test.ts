@@ -167,22 +167,24 @@ t.test('nothing is taken out while a writer of before removals runs', async t =>
   })
 })
 
+const places = t.testdir()
+/** A search that finds nothing. */
+const NOTHING = ['--q', 'verhaal']
+
+async function polled(...search: string[]): Promise<string> {
+  const place = `${places}/place ${search.join(' ')}`
+  const own = ['--place', place, '--once', '--removals', '--url', api.base, '--key', secret]
+  return (await runScript('poll', [...own, ...search])).out
+}
+
 t.test('who polls is told once, each time the place is kept', async t => {
-  const place = `${t.testdir()}/place`
-  const poll = () =>
-    runScript('poll', [
-      '--place',
-      place,
-      '--once',
-      '--removals',
-      '--url',
-      api.base,
-      '--key',
-      secret,
-    ])
-  const first = await poll()
-  t.match(first.out, /^\{"removed":\{"number":1,"id":"[^"]+","removed_at":"[^"]+"\}\}$/m)
-  t.notMatch((await poll()).out, 'removed')
+  for (const search of [[], NOTHING]) {
+    t.match(
+      await polled(...search),
+      /^\{"removed":\{"number":1,"id":"[^"]+","removed_at":"[^"]+"\}\}$/m,
+    )
+    t.notMatch(await polled(...search), 'removed')
+  }
 })
 
 t.test('an outlet goes as a whole, or what it published before a time', async t => {
@@ -197,6 +199,8 @@ t.test('an outlet goes as a whole, or what it published before a time', async t 
   const before = await runScript('articles', [...of, '--published-before', '2026-03-04'], env)
   t.equal(JSON.parse(before.out).removals.length, 2, before.err)
   t.equal(JSON.parse((await runScript('articles', of, env)).out).removals.length, 3)
+  for (const search of [[], NOTHING])
+    t.match(await polled(...search), /^\{"removed":\{"number":6,/m, 'also without new articles')
   await until(async () => {
     const all = await everywhere('/explore/counts?by=outlet')
     return all.every(({ text }) => JSON.parse(text).total === 3)
