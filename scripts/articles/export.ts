@@ -80,7 +80,8 @@ export async function* readFound<Query, Position>(
     position = page.next
     if (page.rows.length === 0) continue
     const { rows } = await db.query<{ line: string }>(text, [page.rows.map(row => row.seq)])
-    yield rows.map(row => marked(row.line, body))
+    // All of them may have been taken out since.
+    if (rows.length > 0) yield rows.map(row => marked(row.line, body))
   }
 }
 

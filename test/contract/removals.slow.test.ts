@@ -7,7 +7,7 @@ import { startClearing } from '#services/embedder/embed'
 import { createLogger } from '#shared/log/logger'
 import { createPool, transaction } from '#shared/postgres/pool'
 import { LIST_NAME } from '#shared/removals/list'
-import { countStanding } from '#shared/removals/remove'
+import { countStanding, removeArticles } from '#shared/removals/remove'
 import { lockWaits } from '#test/database'
 import { until } from '#test/fleet'
 import { answerOnTerminal, runScript } from '#test/script'
@@ -253,6 +253,30 @@ t.test('who takes out an article hears what is left when Qdrant refuses', async 
   t.match(err, /Took out 1 article\. It stood in/)
   t.match(err, refused)
   t.match(await runScript('articles', ['clear'], env), { code: 1, err: refused })
+})
+
+t.test('a page of before is not current when an article of a later page goes', async t => {
+  const write = (...days: number[]) =>
+    api.index(
+      days.map(day => ({
+        title: `Zeldzaam ${day}`,
+        publishedAt: new Date(Date.UTC(2026, 3, day)),
+      })),
+    )
+  await write(3, 2)
+  const path = '/v1/articles?q=zeldzaam&sort=published_at&per_page=1'
+  const before = await api.ask(secret, path)
+  const { rows } = await api.pool.query<Doomed>(
+    "select seq, id from articles join article_texts using (seq) where title = 'Zeldzaam 2'",
+  )
+  await removeArticles(api.pool, rows, 'x')
+  await write(1)
+  const after = await api.ask(secret, path)
+  t.same(
+    [after.json.articles, after.json.total_results],
+    [before.json.articles, before.json.total_results],
+  )
+  t.not(after.headers.get('etag'), before.headers.get('etag'))
 })
 
 t.test('an embedder lists what it clears, once the folder is there', async t => {

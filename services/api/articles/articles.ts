@@ -37,7 +37,8 @@ export async function answerArticles(
     contentType: 'application/json; charset=utf-8',
     // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
     // cursor, which stays valid (decision 8). A cursor of a search by meaning is valid only with
-    // its candidate set, so the ETag covers the set.
+    // its candidate set, so the ETag covers the set. After a removal a later page may have changed
+    // although the total is the same, so the ETag covers the removals.
     tagged: [
       `articles ${total} ${estimate} ${setOf(next)}\n`,
       digestOf(rows, article => article.pieces.json),
@@ -80,7 +81,8 @@ export async function findPage(
   return { request, found, binding, start: planned.historyStart }
 }
 
-const setOf = (next: Cursor['at'] | null): string => (next?.kind === 'semantic' ? next.setId : '')
+const setOf = (next: Cursor['at'] | null): string | number | undefined =>
+  next?.kind === 'semantic' ? next.setId : next?.removals
 
 function openCursor(
   secret: CursorSecret,

@@ -136,10 +136,15 @@ async function copiesOf(
   pace: Pace,
 ): Promise<string[]> {
   const seqs = asked.map(({ seq }) => seq)
-  const { rows } = await db.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
+  const found = await db.query<Member>(GROUPS, [seqs, countries, since, MOST + 1])
   const shown = new Map(
-    (await index.articles(rows.map(({ seq }) => seq))).map(one => [one.seq, one.pieces.json.bytes]),
+    (await index.articles(found.rows.map(({ seq }) => seq))).map(one => [
+      one.seq,
+      one.pieces.json.bytes,
+    ]),
   )
+  // An article may have been taken out since.
+  const rows = found.rows.filter(({ seq }) => shown.has(seq))
   const answers = new Map<bigint, string>()
   const groups = groupsOf(seqs, rows)
   await pay(groups.reduce((sum, one) => sum + (one.isCompared ? one.bytes : 0), 0) / COSTS.bytes)
@@ -147,7 +152,7 @@ async function copiesOf(
     const texts = await readTexts(db, isCompared ? members : [], pace)
     const common = await commonOf(members.slice(0, MOST + 1), texts, pace)
     const [first] = members
-    const article = (seq: bigint) => shown.get(seq)?.toString() ?? 'null'
+    const article = (seq: bigint) => shown.get(seq)!.toString()
     const shared = (a: bigint, b: bigint) => {
       const one = texts.get(a)
       const other = texts.get(b)
