@@ -236,38 +236,27 @@ t.test(
 t.test(
   'after a file that ends the transaction around it, nothing starts until another is restored',
   async t => {
-    t.match(await restore(file, '--yes'), { code: 0 })
     const before = await articlesIn()
     const forged = await createTestDatabase(t)
     // A comment becomes statements of the same length.
-    const endings = [
-      "''; commit; select 1/0; --",
-      "''; delete from public.api_keys; commit; select 1/0; --",
-    ]
-    for (const [at, ending] of endings.entries()) {
-      await forged.query(
-        `comment on table public.installation is '${'x'.repeat(ending.length - 2)}'`,
-      )
-      const evil = join(t.testdir(), `evil-${at}.backup`)
-      t.match(await run(forged.url, 'backup', evil), { code: 0 })
-      const bytes = await readFile(evil, 'latin1')
-      t.match(bytes, `'${'x'.repeat(ending.length - 2)}'`)
-      await writeFile(
-        evil,
-        bytes.replaceAll(`'${'x'.repeat(ending.length - 2)}'`, ending),
-        'latin1',
-      )
-      t.match(await restore(evil, '--yes'), {
-        code: 1,
-        err: /is half restored: .*restore another backup.*division/,
-      })
-      t.match(await run(target.url, 'keys', 'list'), {
-        code: 1,
-        err: /A restore of this database did not end/,
-      })
-      t.match(await restore(file, '--yes'), { code: 0, err: /Restored/ })
-      t.equal(await articlesIn(), before)
-    }
+    const ending = "''; delete from public.api_keys; commit; select 1/0; --"
+    const comment = `'${'x'.repeat(ending.length - 2)}'`
+    await forged.query(`comment on table public.installation is ${comment}`)
+    const evil = join(t.testdir(), 'evil.backup')
+    t.match(await run(forged.url, 'backup', evil), { code: 0 })
+    const bytes = await readFile(evil, 'latin1')
+    t.match(bytes, comment)
+    await writeFile(evil, bytes.replaceAll(comment, ending), 'latin1')
+    t.match(await restore(evil, '--yes'), {
+      code: 1,
+      err: /is half restored: .*restore another backup.*division/,
+    })
+    t.match(await run(target.url, 'keys', 'list'), {
+      code: 1,
+      err: /A restore of this database did not end/,
+    })
+    t.match(await restore(file, '--yes'), { code: 0, err: /Restored/ })
+    t.equal(await articlesIn(), before)
   },
 )
 t.test(
@@ -382,7 +371,6 @@ t.test('after a restore that was killed after its load, no cursor of before is r
   for (const one of ['services/api/main.ts', 'services/crawler/main.ts']) {
     t.match(await run(target.url, one), refused, `${one}, also after a second restore that failed`)
   }
-  t.match(await run(target.url, 'keys', 'list'), refused)
   t.match(await run(target.url, 'migrate'), refused)
   const [before] = await secrets()
   t.match(await restore(file, '--yes'), { code: 0 })

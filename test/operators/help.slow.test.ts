@@ -27,17 +27,42 @@ function optionsWithoutUsage(help: string): string[] {
   return options.filter(name => name !== 'help' && !isShown(name))
 }
 
+/** Writes the help of several files in one process, each after a form feed. */
+const ALL = `
+for (const one of [process, process.stdout, process.stderr]) one.setMaxListeners(0)
+for (const file of process.argv.slice(1)) {
+  process.argv = ['node', file, '--help']
+  process.stdout.write('\\f')
+  await import(process.cwd() + '/' + file)
+}`
+
 t.test('every command explains itself, whatever its settings', async t => {
   const all = await commands()
   t.ok(all.length > 20)
-  for (const [name, words] of all) {
-    const { stdout, stderr } = await run(process.execPath, [...words, '--help'], {
+  // Commands with the same options of Node share a process. Others end theirs, or start one.
+  const processes = Map.groupBy(all, ([, words]) =>
+    words.at(-1)!.startsWith('scripts/') && !words.at(-1)!.endsWith('.mjs')
+      ? words.slice(0, -1).join(' ')
+      : words.join(' '),
+  )
+  for (const commands of processes.values()) {
+    const [, words] = commands[0]!
+    const files = commands.map(([, words]) => words.at(-1)!)
+    const started =
+      files.length === 1
+        ? [...words, '--help']
+        : [...words.slice(0, -1), '--input-type=module', '-e', ALL, ...files]
+    const { stdout, stderr } = await run(process.execPath, started, {
       env: { PATH: process.env.PATH },
     })
-    t.match(stdout, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
-    t.equal(stderr, '', name)
-    for (const line of stdout.split('\n')) t.ok(line.length <= 120, `${name}: ${line}`)
-    t.strictSame(optionsWithoutUsage(stdout), [], `${name}: its usage shows every option`)
+    t.equal(stderr, '', files.join(' '))
+    const helps = files.length === 1 ? [stdout] : stdout.split('\f').slice(1)
+    for (const [at, [name]] of commands.entries()) {
+      const help = helps[at] ?? ''
+      t.match(help, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
+      for (const line of help.split('\n')) t.ok(line.length <= 120, `${name}: ${line}`)
+      t.strictSame(optionsWithoutUsage(help), [], `${name}: its usage shows every option`)
+    }
   }
 })
 

@@ -11,7 +11,7 @@ import { createRandom } from '#test/faults/random'
 import { createFleet, freePort } from '#test/fleet'
 import { openLinkTo } from '#test/fleet/links/link'
 import { startTestOpensearch } from '#test/fleet/parts/opensearch'
-import { runScript } from '#test/script'
+import { isWhole, runScript } from '#test/script'
 import { secureOpensearch } from '#test/tls/secured-opensearch'
 import { openArchiveIndex } from './archive-index.ts'
 import { differences } from './comparison.ts'
@@ -43,7 +43,7 @@ async function createWorld(t: Test, prefix: string, { node = url, options = OPTI
     search,
     writer,
     /** Asks random questions, and says where answers differ from the oracle's. */
-    differences: (asked = search) => differences(asked, known, random, 15),
+    differences: (asked = search) => differences(asked, known, random, isWhole ? 15 : 8),
     async indices() {
       const { rows } = await pool.query<{ name: string }>(
         'select name from archive_indices order by first_seq, name',

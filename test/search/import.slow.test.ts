@@ -7,6 +7,7 @@ import type { ArticleWriter, Importer, Indexer } from '#search/types'
 import { countOf, type Pool, readColumn } from '#shared/postgres/pool'
 import { createTestPool, holdLock, lockWaits } from '#test/database'
 import { until } from '#test/fleet'
+import { isWhole } from '#test/script'
 import { EVERYTHING } from './poller.ts'
 import { newArticle, openTestWriter, shortArticles } from './short-articles.ts'
 
@@ -159,7 +160,7 @@ t.test('tasks of one thread at a time each get the segment of their own articles
 
 t.test('a thread may be ended at any moment of its start', async t => {
   const { pool } = await createTestPool(t)
-  for (let ms = 0; ms < 400; ms += 15) {
+  for (let ms = 0; ms < 400; ms += isWhole ? 15 : 60) {
     const { indexer } = openTestWriter(pool)
     const building = indexer.imported.build({ sources: [], titles: [], bodies: [] }).catch(() => {})
     await setTimeout(ms)

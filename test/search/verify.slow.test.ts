@@ -158,7 +158,9 @@ const EMBEDDED = 100
 /** Works on a copy of the sound database. */
 async function onCopy<T>(work: (pool: Pool, url: string) => Promise<T>): Promise<T> {
   const name = `${new URL(sound.url).pathname.slice(1)}_copy`
-  await sound.query(`create database ${name} template ${new URL(sound.url).pathname.slice(1)}`)
+  await sound.query(
+    `create database ${name} template ${new URL(sound.url).pathname.slice(1)} strategy file_copy`,
+  )
   const url = inDatabase(sound.url, name)
   const pool = createPool(url, 'test', () => {}, PATIENT)
   try {
