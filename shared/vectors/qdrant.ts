@@ -44,6 +44,7 @@ export function openQdrant(
     }
   }
   const server = openServer(config, timeout, trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' }))
+  server.catch(() => {}) // `ask` reports it
   const circuit = createCircuit(
     'Qdrant',
     error => error instanceof VectorFailure && error.kind === 'unavailable',
