@@ -23,6 +23,7 @@ import { createAddressLock } from './access/lock.ts'
 import { createStrangerPermits } from './access/permits.ts'
 import { createApp } from './app.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
+import { readRequest } from './contract/request.ts'
 import { startTelling } from './desk/telling.ts'
 import { startWarmUp } from './http/health.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts'
@@ -107,7 +108,11 @@ export async function startApi(
   const lock = createAddressLock(pool, config, strangers)
   const required = () => missingAmong({ postgres: () => pool.query(ASK) })
   const publicUrl = publicUrlOf(config)
-  const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
+  const prepare = () => {
+    // Else the first request waits until the check of its parameters is loaded and compiled.
+    readRequest('', 'articles')
+    return prepareAdmissions(pool, config.DATABASE_POOL)
+  }
   const warmUp = startWarmUp(index, log, { prepare })
   const readiness = { required, semantic: () => semantic.missing(), warmUp }
   const pages =
