@@ -25,6 +25,8 @@ const rules: Rule[] = parse(read('rules/perscope.yml')).groups.flatMap(
 )
 const dashboard: { panels: Panel[] } = JSON.parse(read('grafana/dashboards/perscope.json'))
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
+/** Those of `promtool test rules`. */
+const TRIALS = ['tests/perscope.test.yml', 'tests/days.test.yml']
 
 /** Names of metrics in an expression. Recorded ones hold a colon. */
 const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][\w:]+/g) ?? []
@@ -100,7 +102,7 @@ function readNames(text: string, shown: Set<string>): void {
 
 t.test('every alarm has a test and a place in the documentation', async t => {
   const tested = new Set(
-    parse(read('tests/perscope.test.yml')).tests.flatMap(
+    TRIALS.flatMap(file => parse(read(file)).tests).flatMap(
       (one: { alert_rule_test: { alertname: string; exp_alerts: [] }[] }) =>
         one.alert_rule_test.flatMap(({ alertname, exp_alerts }) =>
           exp_alerts.length > 0 ? alertname : [],
@@ -184,7 +186,7 @@ t.test('promtool accepts and tries them', { skip }, async t => {
   }
   for (const file of readdirSync(FOLDER).filter(name => /^prometheus.*\.yml$/.test(name)))
     await promtool('check', 'config', file)
-  await promtool('test', 'rules', 'tests/perscope.test.yml')
+  await promtool('test', 'rules', ...TRIALS)
   // It reads the questions of a dashboard as those of rules.
   const asked = dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? [])
   const questions = asked.map((expr, at) => ({
