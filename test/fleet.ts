@@ -221,8 +221,8 @@ export async function closeServer(server: HttpServer): Promise<void> {
 }
 
 /**
- * Waits until the condition holds; one that throws counts as not yet. What has not come for long is
- * looked for less often, because conditions cost a connection or more.
+ * Waits until the condition holds. A condition that throws does not hold yet. This looks less often
+ * the longer it waits, because a look costs a connection or more.
  */
 export async function until(
   condition: () => boolean | Promise<boolean>,
