@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
+import { readFound } from '#scripts/articles/export'
 import { parseArticle } from '#scripts/articles/line'
 import { csvLine } from '#shared/articles/csv'
 import { openCopyGroups } from '#shared/copies/pass'
@@ -288,4 +289,16 @@ t.test('words are counted of many articles alone, and rare ones are left out', a
     'wacht,50,50',
   ])
   t.notMatch(text, /zelden|^de,/m)
+})
+
+t.test('a page whose articles are all taken out meanwhile writes no line', async t => {
+  const pages = [
+    { rows: [{ seq: 10_000n }], next: 1 },
+    { rows: [{ seq: 1n }], next: null },
+  ]
+  const index = { search: async (_: null, position: number | null) => pages[position ?? 0]! }
+  const found = readFound(api.pool, index, null, { body: false, copies: false })
+  const lengths: number[] = []
+  for await (const lines of found) lengths.push(lines.length)
+  t.same(lengths, [1])
 })
