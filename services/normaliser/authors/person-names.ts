@@ -140,35 +140,41 @@ function bare(text: string): string {
     .replace(/[^\s@]+@[^\s@]+\.[^\s@]+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
-    .replace(PLACE_BELOW, '')
   // There may be several labels, one before the other: "Text: Von Anna Weber".
   for (let layer = 0; layer < 3; layer += 1)
     rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
   return rest
-    .replace(/^[^:]{1,40}:\s/, '')
+    .replace(/^[^:|·•]{1,40}:\s/, '')
     .replace(OFFICE_BEFORE, '')
     .replace(ELIDED, '')
 }
 
 const AND_BEFORE_FULL_NAME = anyOf(rules => rules.authors.conjunctionsBeforeFullName)
 const BETWEEN_NAMES = new RegExp(
-  String.raw`\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s|(?<=\p{Lu}{2})\s(?i:${AND})\s(?=\p{Lu}{2}))\s*`,
+  String.raw`\s*(?:;|\/|\+|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s|(?<=\p{Lu}{2})\s(?i:${AND})\s(?=\p{Lu}{2}))\s*`,
   'u',
 )
 const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
+/** Between fields of a byline; `spacedText` writes a bar for the break of a line. */
+const BAR = /\s?[|·•]\s?|\s[–—-]\s/
 
 /** Splits a list into people and roles. A comma may be part of a name ("van den Berg, Jan"). */
 function parts(text: string): string[] {
-  const groups = text.split(BETWEEN_NAMES)
-  return groups.flatMap(group => {
-    const pieces = group
-      .split(COMMA)
-      .filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
-    if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
-    const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
-    // Beside full names, a single word is a place or a desk: "Anna Weber, Brussel".
-    return full ? pieces.filter(piece => words(piece).length > 1) : pieces
-  })
+  return besideNames(text.split(BAR)).flatMap(field =>
+    field.split(BETWEEN_NAMES).flatMap(group => {
+      const pieces = group
+        .split(COMMA)
+        .filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
+      const [first = '', second = ''] = pieces
+      return pieces.length === 2 && isSurnameFirst(first, second) ? [group] : besideNames(pieces)
+    }),
+  )
+}
+
+/** Beside full names, a single word is a place or a desk: "Anna Weber, Brussel". */
+function besideNames(pieces: string[]): string[] {
+  const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
+  return full ? pieces.filter(piece => words(piece).length > 1) : pieces
 }
 
 const SURNAME_PREFIX = new RegExp(
@@ -189,9 +195,6 @@ function isSurnameFirst(first: string, second: string): boolean {
 function words(text: string): string[] {
   return text.split(/\s+/).filter(word => word !== '')
 }
-
-/** A place in the line below a full name; `spacedText` writes a bar for the break. */
-const PLACE_BELOW = /(?<=\S\s\S+)\s\|\s\p{Lu}[\p{L}'’-]+$/u
 
 /** Texts after a name that are cut off: a place, a date, the links of the box about the author. */
 const PLACE = new RegExp(
@@ -267,10 +270,10 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
     return false
   if (
     /@|\.(?:com|net|org|de|nl|be|lu|fr|at|ch|eu|info|tv|news|example)$/i.test(name) ||
-    /^(?:null|undefined|none|n a|nan)$/.test(fold(name))
+    /^(?:null|undefined|none|n a|nan|ai)$/.test(fold(name))
   )
     return false
-  if ((count > 1 && /\d/.test(name)) || /[!?<>]/.test(name)) return false
+  if ((count > 1 && /\d/.test(name)) || /[!?<>©]/.test(name)) return false
   if (BY_WORD.test(name) || LABEL_ALONE.test(name) || STATION.test(name) || !isWrittenAsName(name))
     return false
   return !isNobody(name) && !isOwn(name, own)
