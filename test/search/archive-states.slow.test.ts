@@ -43,7 +43,7 @@ async function createWorld(t: Test, prefix: string, { node = url, options = OPTI
     search,
     writer,
     /** Asks random questions, and says where answers differ from the oracle's. */
-    differences: (asked = search) => differences(asked, known, random, isWhole ? 15 : 8),
+    differences: (asked = search) => differences(asked, known, random, isWhole ? 15 : 4),
     async indices() {
       const { rows } = await pool.query<{ name: string }>(
         'select name from archive_indices order by first_seq, name',
