@@ -147,14 +147,16 @@ const NOTE = 300
 
 /**
  * Whether a page says that the article does not exist or that the site fails. Its title or its
- * sentences show this, or the redirects led to a section. A page that calls itself a dated article
- * is no error page.
+ * sentences show this, or the redirects or its canonical address lead to the front page or a
+ * section. A page that calls itself a dated article is no error page.
  */
-function isErrorPage(
-  { page, signs, feedTitle, url, finalUrl }: Served,
-  way: Redirected | null,
-): boolean {
+function isErrorPage({ page, signs, feedTitle }: Served, way: Redirected | null): boolean {
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
+  // Other sites send the front page itself, with its own canonical address. Some name that address
+  // on all their pages, so the title must be another one, too.
+  const stated = way !== null && signs.address !== null ? { ...way, to: signs.address } : way
+  if (feedTitle !== null && stated !== null && isRoot(stated.to) && !isRoot(stated.from))
+    return true
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
   // Some sites list other news below "not found". Without a title in the feed, that list could be
@@ -167,7 +169,7 @@ function isErrorPage(
   if (feedTitle !== null && isRelated(feedTitle, text)) return false
   return (
     (share >= 0.4 && !signs.typed) ||
-    (feedTitle !== null && url !== finalUrl && way !== null && endsAtSection(way))
+    (feedTitle !== null && [way, stated].some(each => each !== null && endsAtSection(each)))
   )
 }
 

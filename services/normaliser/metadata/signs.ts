@@ -14,6 +14,8 @@ export interface ArticleSigns {
   dated: boolean
   /** The page's canonical address is its own address, and not the root of a site. */
   canonical: boolean
+  /** The canonical address that the page states. */
+  address: URL | null
 }
 
 /** @param thing the page's main thing in JSON-LD */
@@ -30,6 +32,7 @@ export function articleSigns(
     dated:
       (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
     canonical: leadsHere(addresses),
+    address: addresses.canonical,
   }
 }
 
