@@ -58,12 +58,8 @@ export async function buildah(...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/**
- * Builds infra/Dockerfile, upon a base image that is made once.
- *
- * @param tools a folder in place of what the stage `tools` installs; undefined: that stage, too
- */
-export async function buildImage(tools?: string): Promise<void> {
+/** Builds infra/Dockerfile, upon a base image that is made once. */
+export async function buildImage(): Promise<void> {
   const [, base = ''] =
     /^FROM (\S+)/m.exec(readFileSync(join(CHECKOUT, 'infra/Dockerfile'), 'utf8')) ?? []
   const whole = `docker.io/library/${base}`
@@ -82,7 +78,6 @@ export async function buildImage(tools?: string): Promise<void> {
     '--isolation',
     'chroot',
     '--pull-never',
-    ...(tools === undefined ? [] : ['--build-context', `tools=${tools}`]),
     '-t',
     NAME,
     '-f',
