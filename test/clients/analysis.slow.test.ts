@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { startTestApi } from '#test/contract/api'
 import { installPython, QUICK_PYTHON } from '#test/contract/python'
-import { run } from '#test/script'
+import { isWhole, run } from '#test/script'
 import { blocksOf } from './examples.ts'
 
 /* The steps of docs/analysis.md, from articles to a picture, as they are printed. */
@@ -26,10 +26,16 @@ const sh = (script: string) =>
   })
 
 const [others = '', install = '', ask = ''] = blocksOf('docs/analysis.md', 'sh')
-const broken = await sh(install).then(
-  () => null,
-  (error: unknown) => error,
-)
+/**
+ * Alone, articles are imported, and `python.slow.test.ts` runs the examples of the package.
+ * `test/whole.long.test.ts` installs matplotlib and draws.
+ */
+const broken = isWhole
+  ? await sh(install).then(
+      () => null,
+      (error: unknown) => error,
+    )
+  : null
 // A small part of what the step installs: only where that cannot be had, nothing can be tried.
 const tools = broken === null ? null : await installPython('cycler')
 const skip = typeof tools === 'string' ? tools : false
@@ -55,6 +61,7 @@ t.test('articles are imported, searched, made a table and drawn', { skip }, asyn
   writeFileSync(join(folder, 'articles.json'), JSON.stringify(ARTICLES))
   const imported = await sh(others)
   t.match(imported.stderr, /1 good line, 0 bad ones.*Indexed 1 article; 0 bad lines/s)
+  if (!isWhole) return
   writeFileSync(join(folder, '.data/analysis/trains.py'), program)
   const { stdout } = await sh(ask)
   t.match(stdout, /Avondpost +Ochtendpost +Weekpost/)

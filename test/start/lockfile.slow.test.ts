@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { run } from '#test/script'
+import { isWhole, run } from '#test/script'
 import { CHECKOUT, temporaryFolder } from '#test/servers/running'
 
 const RUNTIME = `node-${process.platform}-${process.arch}`
@@ -56,8 +56,9 @@ t.test('the runtime is the one of the lockfile, without scripts, or none', async
   t.equal(process.version, `v${entry?.version}`)
 
   const foreign = `sha512-${Buffer.alloc(64).toString('base64')}`
+  // That it is installed by its own sum, the whole run shows: this test runs on it.
   for (const [integrity, installed] of [
-    [entry?.integrity, true],
+    ...(isWhole ? [[entry?.integrity, true] as const] : []),
     [foreign, false],
   ] as const) {
     const folder = temporaryFolder(t)
