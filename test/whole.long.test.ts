@@ -5,6 +5,7 @@ import { failureOf } from './script.ts'
 const FILES = [
   '../bench/search/peers/peers.slow',
   '../search/segment/builder',
+  'clients/analysis.slow',
   'clients/python.slow',
   'containers/containers.slow',
   'contract/bounds.slow',
@@ -17,8 +18,11 @@ const FILES = [
   'search/oracle',
   'search/oracle.slow',
   'search/verify.slow',
+  'search/visibility.slow',
+  'search/writing.slow',
   'standbys/order.slow',
   'standbys/same-answers.slow',
+  'start/lockfile.slow',
   'start/start.slow',
 ]
 

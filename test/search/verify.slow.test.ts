@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { parseArticle } from '#scripts/articles/line'
 import { verifyAll } from '#scripts/verify/checks'
@@ -356,8 +357,10 @@ t.test(
       const writers = startWriters(url, 3, 12_000, 2)
       let isOver = false
       const making = (async () => {
-        while (!isOver)
+        while (!isOver) {
           await makeSegments(pool, FEW).catch(error => t.match(error.message, /another process/))
+          await pause(100)
+        }
       })()
       const reindexing = runScript('reindex', ['--json'], { DATABASE_URL: url })
       void writers.done.then(() => {

@@ -4,6 +4,7 @@ import { INDEX_STATE, type IndexState, type SearchIndex } from '#search/index'
 import { readRow } from '#shared/postgres/pool'
 import { createTestDatabase, type TestDatabase } from '#test/database'
 import { createRandom } from '#test/faults/random'
+import { isWhole } from '#test/script'
 import { openTestReading } from '#test/standbys/reading'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
@@ -12,7 +13,7 @@ import { makeTestSegments, openTestIndex } from './store.ts'
 import { startWriters } from './writers.ts'
 import { unlessOvertaken } from './writing.ts'
 
-const DURATION = 8_000
+const DURATION = isWhole ? 8_000 : 5_000
 
 /**
  * Writers for a while, some of them killed, with a poller beside them, while segments are made;

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { isWhole } from '#test/script'
 import { askWhileWriting } from './writing.ts'
 
-const QUESTIONS = Number(process.env.QUESTIONS ?? 80)
+const QUESTIONS = Number(process.env.QUESTIONS ?? (isWhole ? 80 : 40))
 
 // Held here: decisions 14–20, 25, decision 22.
 t.test('while writers write, searches answer as a naive oracle does', async t => {
