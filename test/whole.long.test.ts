@@ -9,6 +9,7 @@ const FILES = [
   'clients/python.slow',
   'containers/containers.slow',
   'contract/bounds.slow',
+  'contract/docs-page.slow',
   'fleet/fleet.slow',
   'normaliser/scores.slow',
   'search/archive-states.slow',

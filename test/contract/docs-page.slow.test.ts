@@ -1,9 +1,13 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
+import { isWhole } from '#test/script'
 import { axe, browserPath, launch, open as openPage } from '#test/web/browser'
 import { startTestApi } from './api.ts'
 
 /* The reference page in a real browser. */
+
+/** Alone, axe sees a sixth of the operations; `test/whole.long.test.ts` shows it all of them. */
+const SHARE = isWhole ? 4 : 12
 
 if (browserPath === undefined) {
   t.test('the reference page in a browser', { skip: 'no chromium on this machine' }, async () => {})
@@ -45,15 +49,16 @@ if (browserPath === undefined) {
       t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
       t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
       // Axe takes long, so it looks once at each width and colour, with other operations open.
+      if (!isWhole && [1, 2].includes(quarter)) return close()
       const operations = await page.locator('.opblock').all()
-      const opened = operations.filter((_, at) => at % 4 === quarter)
+      const opened = operations.filter((_, at) => at % SHARE === quarter)
       t.ok(opened.length > 1, `${opened.length} operations are opened`)
       await page.evaluate(
         `document.querySelectorAll('.steps summary').forEach(one => one.click());
-         [...document.querySelectorAll('.opblock-summary-control')].forEach((one, at) => at % 4 === ${quarter} && one.click())`,
+         [...document.querySelectorAll('.opblock-summary-control')].forEach((one, at) => at % ${SHARE} === ${quarter} && one.click())`,
       )
       for (const operation of opened) await operation.locator('.responses-inner').waitFor()
-      t.strictSame(await axe(page), [], 'axe finds nothing, with a quarter of the operations open')
+      t.strictSame(await axe(page), [], 'axe finds nothing, with some of the operations open')
       await close()
     })
   }
