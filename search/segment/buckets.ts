@@ -1,6 +1,6 @@
 import type { Brake } from '../pace.ts'
 import { release } from './arrays.ts'
-import { bucketOfHash, entryBytes, type ListedDocs, writeEntry } from './postings.ts'
+import { bodyBytes, bucketOfHash, entryBytes, type ListedDocs, writeEntry } from './postings.ts'
 import type { TermLists } from './postings-builder.ts'
 
 /*
@@ -33,20 +33,21 @@ export const bucketBitsOf = (documents: number): number =>
  */
 export function encodePart(size: number, brake: Brake, lists: TermLists[]): EncodedPart {
   const bits = bucketBitsOf(size)
-  const bucketOf = lists.map(({ names }) => new Uint16Array(names.length))
+  /** By list: the bytes of its documents. */
+  const bodies = lists.map(({ names }) => new Uint32Array(names.length))
   const starts = new Uint32Array((1 << bits) + 1)
   eachEntry(lists, brake, (at, term, name, list) => {
-    const bucket = bucketOfHash(lists[at]!.hashes[term]!, bits)
-    bucketOf[at]![term] = bucket
-    starts[bucket + 1]! += entryBytes(name, list, size)
+    const body = bodyBytes(list, size)
+    bodies[at]![term] = body
+    starts[bucketOfHash(lists[at]!.hashes[term]!, bits) + 1]! += entryBytes(name, body)
   })
   for (let bucket = 1; bucket < starts.length; bucket++) starts[bucket]! += starts[bucket - 1]!
   const bytes = new Uint8Array(starts.at(-1)!)
   const ends = starts.slice()
   const buffer = Buffer.from(bytes.buffer)
   eachEntry(lists, brake, (at, term, name, list) => {
-    const bucket = bucketOf[at]![term]!
-    ends[bucket] = writeEntry(buffer, ends[bucket]!, name, list, size)
+    const bucket = bucketOfHash(lists[at]!.hashes[term]!, bits)
+    ends[bucket] = writeEntry(buffer, ends[bucket]!, name, list, bodies[at]![term]!, size)
   })
   for (const { docs } of lists) release(docs)
   return { bytes, starts }

@@ -20,7 +20,15 @@ import {
   type PostingsBuilder,
   type SegmentTexts,
 } from './postings-builder.ts'
-import { createVocabulary, NO_STEM, type Vocabulary } from './word-ids.ts'
+import {
+  createVocabulary,
+  KNOWN,
+  NO_STEM,
+  ROW,
+  STEM_COLUMN,
+  TERM_COLUMN,
+  type Vocabulary,
+} from './word-ids.ts'
 
 /*
  * A builder gathers the words of all articles as numbers, and then writes every posting list once.
@@ -131,7 +139,8 @@ export function createSegmentBuilder(
       addFilterTerms(postings, documents, vocabulary)
       addWordTerms(postings, documents, texts, vocabulary, brake)
       const { numbers, ...lists } = postings.lists()
-      const names = Array.from(numbers, term => vocabulary.names[term]!)
+      const names: string[] = new Array(numbers.length)
+      for (let at = 0; at < names.length; at++) names[at] = vocabulary.names[numbers[at]!]!
       const hashes = numbers.map(vocabulary.hash)
       const words = encodePart(documents.length, brake, [{ names, hashes, ...lists }])
       if (elsewhere !== undefined) release(texts.words.view())
@@ -161,38 +170,52 @@ function addWordTerms(
   postings: PostingsBuilder,
   documents: SegmentSource[],
   texts: SegmentTexts,
-  { words: { size }, ofWord, ofStem, titleOf }: Vocabulary,
+  vocabulary: Vocabulary,
   brake: Brake,
 ): void {
-  /**
-   * By word: the last document that had it. A word often occurs many times in one text, and only
-   * the first time adds the document.
-   */
-  const latest = new Int32Array(size).fill(-1)
+  const { ofWord, ofStem } = vocabulary
+  const rows = vocabulary.rows()
+  // Each document has a mark. A word often occurs many times in one text, and only the first time
+  // adds the document.
+  const firstMark = vocabulary.marks(documents.length)
   const words = texts.words.view()
   let found = new Int32Array(1 << 12)
+  let stems = new Int32Array(1 << 10)
+  /** Adds the terms of a title to `found`, after `count` others. */
+  const addTitle = (doc: number, language: Language, count: number): number => {
+    let end = count
+    for (let at = texts.titleStarts[doc]!; at < texts.bodyStarts[doc]!; at++) {
+      found[end++] = vocabulary.titleOf(ofWord(words[at]!))
+      const stem = ofStem(language, words[at]!)
+      if (stem !== NO_STEM) found[end++] = vocabulary.titleOf(stem)
+    }
+    return end
+  }
   documents.forEach(({ language }, doc) => {
     brake()
-    const body = texts.bodyStarts[doc]!
+    const start = texts.titleStarts[doc]!
     const end = texts.ends[doc]!
-    const stemOf = ofStem[language]
+    const mark = firstMark + doc
+    const column = STEM_COLUMN[language]
     let count = 0
-    if ((end - texts.titleStarts[doc]!) * 4 > found.length)
-      found = new Int32Array((end - texts.titleStarts[doc]!) * 4)
-    for (let at = texts.titleStarts[doc]!; at < end; at++) {
-      const word = words[at]!
-      if (latest[word] === doc && at >= body) continue
-      const term = ofWord(word)
-      if (latest[word] !== doc) {
-        latest[word] = doc
-        found[count++] = term
-      }
-      const stem = stemOf(word)
-      if (stem !== NO_STEM) found[count++] = stem
-      if (at >= body) continue
-      found[count++] = titleOf(term)
-      if (stem !== NO_STEM) found[count++] = titleOf(stem)
+    if (end - start > stems.length) {
+      stems = new Int32Array(end - start)
+      found = new Int32Array((end - start) * 4)
     }
-    postings.add(doc, found, count)
+    // The rows are far apart in memory. In a loop without a branch, the processor reads several of
+    // them at a time.
+    for (let at = start; at < end; at++) stems[at - start] = rows[words[at]! * ROW + column]!
+    for (let at = start; at < end; at++) {
+      const word = words[at]!
+      const row = word * ROW
+      if (rows[row] === mark) continue
+      rows[row] = mark
+      const knownTerm = rows[row + TERM_COLUMN]!
+      found[count++] = knownTerm === 0 ? ofWord(word) : knownTerm - KNOWN
+      const knownStem = stems[at - start]!
+      const stem = knownStem === 0 ? ofStem(language, word) : knownStem - KNOWN
+      if (stem !== NO_STEM) found[count++] = stem
+    }
+    postings.add(doc, found, addTitle(doc, language, count))
   })
 }

@@ -220,11 +220,13 @@ export const isFiltered = (term: string): boolean => !NGRAMS.has(term[0] ?? '')
 /** @param hashes `hashOf` each term. `isFiltered` must be true for the terms. */
 export function termFilter(hashes: Int32Array): TermFilter {
   const filter = new Uint8Array(Math.ceil((hashes.length * BITS_PER_TERM) / 8))
+  const bits = filter.length * 8
   for (const hash of hashes) {
-    eachBit(filter, hash >>> 0, bit => {
+    const step = stepOf(hash)
+    for (let probe = 0, at = hash >>> 0; probe < PROBES; probe++, at = (at + step) >>> 0) {
+      const bit = at % bits
       filter[bit >>> 3]! |= 1 << (bit & 7)
-      return true
-    })
+    }
   }
   return filter
 }
@@ -235,18 +237,14 @@ export function termFilter(hashes: Int32Array): TermFilter {
  * @param hash `hashOf` the term. `isFiltered` must be true for the term.
  */
 export function lacks(filter: TermFilter, hash: number): boolean {
-  return (
-    filter.length > 0 &&
-    !eachBit(filter, hash, bit => ((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 1)
-  )
+  const bits = filter.length * 8
+  const step = stepOf(hash)
+  for (let probe = 0, at = hash; probe < PROBES && bits > 0; probe++, at = (at + step) >>> 0) {
+    const bit = at % bits
+    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return true
+  }
+  return false
 }
 
-/** Visits the bits of a term until `visit` returns false. Returns true if `visit` never did. */
-function eachBit(filter: TermFilter, hash: number, visit: (bit: number) => boolean): boolean {
-  const bits = filter.length * 8
-  // Double hashing (Kirsch and Mitzenmacher): two hashes give the places of all probes.
-  const step = finishHash(hash ^ 0x9e3779b1)
-  for (let probe = 0, at = hash; probe < PROBES; probe++, at = (at + step) >>> 0)
-    if (!visit(at % bits)) return false
-  return true
-}
+/** Double hashing (Kirsch and Mitzenmacher): two hashes give the places of all probes. */
+const stepOf = (hash: number) => finishHash(hash ^ 0x9e3779b1)

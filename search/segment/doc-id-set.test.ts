@@ -19,7 +19,7 @@ import {
   union,
   walk,
 } from './doc-id-set.ts'
-import { entryBytes, entryStart, readEntry, writeEntry } from './postings.ts'
+import { bodyBytes, entryBytes, entryStart, readEntry, writeEntry } from './postings.ts'
 
 const SIZE = 300
 const LARGEST = 65_536
@@ -170,12 +170,16 @@ t.test('lists come back from a bucket as they were written', async () => {
     fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (terms, sets) => {
       const lists = terms.map((term, index) => {
         const docs = docsOf(sets[index]!)
-        return { term, list: { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 } }
+        const list = { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 }
+        return { term, list, body: bodyBytes(list, SIZE) }
       })
       const block = Buffer.alloc(
-        lists.reduce((sum, { term, list }) => sum + entryBytes(term, list, SIZE), 0),
+        lists.reduce((sum, { term, body }) => sum + entryBytes(term, body), 0),
       )
-      const end = lists.reduce((at, { term, list }) => writeEntry(block, at, term, list, SIZE), 0)
+      const end = lists.reduce(
+        (at, { term, list, body }) => writeEntry(block, at, term, list, body, SIZE),
+        0,
+      )
       assert.equal(end, block.length)
       const found = (term: string) => readEntry(block, entryStart(term), SIZE)
       assert.equal(found('absent term'), undefined)

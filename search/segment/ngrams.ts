@@ -377,7 +377,9 @@ interface Scratch {
   groups: Int32Array
   /** A hash table with open addressing. A slot has the group + 1. If it is 0, the slot is free. */
   slots: Int32Array
-  /** By place of the part, then by group: the two numbers that identify the group. */
+  /** The places of the part whose groups may occur often enough. */
+  likely: Int32Array
+  /** By place of `likely`, then by group: the two numbers that identify the group. */
   parents: Int32Array
   lasts: Int32Array
   /** By group or list: its last document + 1, how many documents it has, and its first place. */
@@ -390,6 +392,7 @@ function createScratch(entries: number, lists: number): Scratch {
   return {
     docs: new Uint16Array(entries),
     groups: new Int32Array(entries),
+    likely: new Int32Array(entries),
     slots: new Int32Array(slotsFor(entries)),
     parents: new Int32Array(entries),
     lasts: new Int32Array(entries),
@@ -416,28 +419,32 @@ function findGroups(
   scratch: Scratch,
 ): number {
   const { words, starts: texts } = places
-  const { docs, groups, slots, latest, documents, parents, lasts } = scratch
+  const { docs, groups, likely, slots, latest, documents, parents, lasts } = scratch
   const size = entries.length >>> 1
-  const mask = slotsFor(markLikely(entries, enough, bits, groups)) - 1
+  const count = listLikely(entries, enough, bits, likely)
+  const mask = slotsFor(count) - 1
   slots.fill(0, 0, mask + 1)
-  latest.fill(0, 0, size)
-  documents.fill(0, 0, size)
-  // The places are far apart in memory. In a loop that only reads, the processor reads several at a
-  // time.
+  groups.fill(-1, 0, size)
+  latest.fill(0, 0, count)
+  documents.fill(0, 0, count)
   for (let at = 0, doc = 0; at < size; at++) {
     const place = entries[at * 2 + 1]! & PLACE
     while (place >= texts[doc * 2 + 2]!) doc++
     docs[at] = doc
-    if (groups[at]! < 0) continue
-    parents[at] = parts[place - 1]!
-    lasts[at] = words[place]!
   }
-  let count = 0
-  for (let at = 0; at < size; at++) {
-    if (groups[at]! < 0) continue
+  // The places are far apart in memory. In a loop that only reads and has no branch, the processor
+  // reads several at a time.
+  for (let n = 0; n < count; n++) {
+    const place = entries[likely[n]! * 2 + 1]! & PLACE
+    parents[n] = parts[place - 1]!
+    lasts[n] = words[place]!
+  }
+  let found = 0
+  for (let n = 0; n < count; n++) {
+    const at = likely[n]!
     const doc = docs[at]!
-    const first = parents[at]!
-    const second = lasts[at]!
+    const first = parents[n]!
+    const second = lasts[n]!
     let slot = (entries[at * 2]! >>> bits) & mask
     let group = slots[slot]! - 1
     while (group >= 0 && (parents[group]! !== first || lasts[group]! !== second)) {
@@ -446,8 +453,8 @@ function findGroups(
     }
     if (group < 0) {
       // A group never has a higher number than this place, so nothing unread is overwritten.
-      group = count++
-      slots[slot] = count
+      group = found++
+      slots[slot] = found
       parents[group] = first
       lasts[group] = second
     }
@@ -455,35 +462,34 @@ function findGroups(
     if (latest[group] !== doc + 1) documents[group]!++
     latest[group] = doc + 1
   }
-  for (let at = 0; at < size; at++) {
-    if (groups[at]! >= 0 && documents[groups[at]!]! < enough && (entries[at * 2 + 1]! & OWN) === 0)
-      groups[at] = -1
+  for (let n = 0; n < count; n++) {
+    const at = likely[n]!
+    if (documents[groups[at]!]! < enough && (entries[at * 2 + 1]! & OWN) === 0) groups[at] = -1
   }
-  return count
+  return found
 }
 
 /**
- * Writes 0 to `groups` for the places whose groups may occur often enough, −1 for others. Several
- * groups may share a counter. Their estimate is then too high, which does no harm, because the
- * documents are counted afterwards.
+ * Lists the places whose groups may occur often enough. Several groups may share a counter. Their
+ * estimate is then too high, which does no harm, because the documents are counted afterwards.
  *
- * @returns how many places have a 0
+ * @returns how many places it wrote to `likely`
  */
-function markLikely(entries: Int32Array, enough: number, bits: number, groups: Int32Array): number {
+function listLikely(entries: Int32Array, enough: number, bits: number, likely: Int32Array): number {
   const occurrences = new Uint8Array(slotsFor(Math.ceil(entries.length / 2 / enough)))
   const mask = occurrences.length - 1
   for (let at = 0; at < entries.length; at += 2) {
     const counter = (entries[at]! >>> bits) & mask
     if (occurrences[counter]! < 255) occurrences[counter]!++
   }
-  let likely = 0
+  let count = 0
   for (let at = 0; at < entries.length; at += 2) {
-    const isLikely =
-      occurrences[(entries[at]! >>> bits) & mask]! >= enough || (entries[at + 1]! & OWN) !== 0
-    groups[at >>> 1] = isLikely ? 0 : -1
-    if (isLikely) likely++
+    likely[count] = at >>> 1
+    // The bit OWN, or the sign of a negative number, and no branch.
+    const isEnough = (enough - 1 - occurrences[(entries[at]! >>> bits) & mask]!) >>> 31
+    count += isEnough | ((entries[at + 1]! >>> 30) & 1)
   }
-  return likely
+  return count
 }
 
 /**

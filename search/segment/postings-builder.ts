@@ -156,8 +156,14 @@ function sorted(
       sizes[part * TOGETHER + list] = next[list]! - begins[part * TOGETHER + list]!
   }
   release(pairs)
-  const starts = Uint32Array.from(numbers, list => begins[list]!)
-  return { docs, starts, ends: starts.map((start, at) => start + sizes[numbers[at]!]!) }
+  const starts = new Uint32Array(numbers.length)
+  const ends = new Uint32Array(numbers.length)
+  for (let at = 0; at < numbers.length; at++) {
+    const list = numbers[at]!
+    starts[at] = begins[list]!
+    ends[at] = begins[list]! + sizes[list]!
+  }
+  return { docs, starts, ends }
 }
 
 export interface Numbers {

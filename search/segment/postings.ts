@@ -33,15 +33,18 @@ export interface ListedDocs {
   to: number
 }
 
-/** Bytes of the entry of a term: the term and its documents, each after its length in bytes. */
-export function entryBytes(term: string, list: ListedDocs, size: number): number {
-  const body = bodyBytes(list, size)
-  return nameBytes(term) + varintBytes(body) + body
-}
+/**
+ * Bytes of the entry of a term: the term and its documents, each after its length in bytes.
+ *
+ * @param body `bodyBytes` of its documents
+ */
+export const entryBytes = (term: string, body: number): number =>
+  nameBytes(term) + varintBytes(body) + body
 
 /**
  * Writes an entry into a buffer. Creates no objects, because a segment has half a million entries.
  *
+ * @param body `bodyBytes` of its documents
  * @returns the place after the entry
  */
 export function writeEntry(
@@ -49,9 +52,10 @@ export function writeEntry(
   at: number,
   term: string,
   list: ListedDocs,
+  body: number,
   size: number,
 ): number {
-  const start = writeVarint(buffer, writeName(buffer, at, term), bodyBytes(list, size))
+  const start = writeVarint(buffer, writeName(buffer, at, term), body)
   return isDense(list, size)
     ? writeBitmap(buffer, start, list, size)
     : writeGaps(buffer, start, list)
@@ -69,7 +73,8 @@ const isDense = ({ from, to }: ListedDocs, size: number) => (to - from) * 10 > s
 
 const bitmapBytes = (size: number) => ((size + 31) >>> 5) * 4
 
-function bodyBytes(list: ListedDocs, size: number): number {
+/** @param size documents of the segment */
+export function bodyBytes(list: ListedDocs, size: number): number {
   if (isDense(list, size)) return 1 + bitmapBytes(size)
   const { docs, from, to } = list
   let bytes = 1 + varintBytes(to - from)

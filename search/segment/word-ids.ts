@@ -86,8 +86,8 @@ export function createWordIds(): WordIds {
   }
   /**
    * The ids of the known words of a list; −1: all others, and a word before which another one has
-   * the same hash. Slots and texts are far apart in memory. In loops that only read, the processor
-   * reads those of several words at a time.
+   * the same hash. Slots and texts are far apart in memory. In loops without a branch, the
+   * processor reads those of several words at a time.
    */
   const findLikely = (
     units: Uint16Array,
@@ -99,10 +99,12 @@ export function createWordIds(): WordIds {
     const ids = likely
     const table = slots
     const mask = table.length - 2
+    for (let word = 0; word < count; word++) ids[word] = table[(wanted[word]! << 1) & mask]!
     for (let word = 0; word < count; word++) {
       const hash = wanted[word]! | 0
       let slot = (hash << 1) & mask
-      while (table[slot] !== hash && table[slot + 1] !== 0) slot = (slot + 2) & mask
+      if (ids[word] !== hash)
+        while (table[slot] !== hash && table[slot + 1] !== 0) slot = (slot + 2) & mask
       ids[word] = table[slot + 1]! - 1
     }
     texts.keepEqual(ids, units, ends, count)
@@ -164,6 +166,8 @@ function createWordTexts() {
   let ends = new Uint32Array(1 << 12)
   /** The texts that were asked for. Each segment asks for most words several times. */
   const strings: string[] = []
+  /** Used by `keepEqual` alone: by word, the first code unit of the text of its id. */
+  let firsts = new Int32Array(1 << 12)
   /** Whether `source` has the word from `from` to before `to`. */
   const stands = (word: number, source: Uint16Array, from: number, to: number): boolean => {
     const start = startOf(ends, word)
@@ -193,17 +197,18 @@ function createWordTexts() {
     keepEqual(ids: Int32Array, source: Uint16Array, wordEnds: Int32Array, count: number): void {
       const known = units
       const knownEnds = ends
+      if (firsts.length < count) firsts = new Int32Array(count * 2)
+      const firstUnits = firsts
+      for (let word = 0; word < count; word++) {
+        const id = ids[word]!
+        firstUnits[word] = id < 1 ? 0 : knownEnds[id - 1]!
+      }
+      for (let word = 0; word < count; word++) firstUnits[word] = known[firstUnits[word]!]!
       for (let word = 0, from = 1; word < count; word++) {
         const id = ids[word]!
         const to = wordEnds[word]!
-        const start = startOf(knownEnds, Math.max(id, 0))
-        if (id >= 0 && (knownEnds[id]! - start !== to - from || known[start] !== source[from]))
+        if (id >= 0 && (firstUnits[word] !== source[from] || !stands(id, source, from, to)))
           ids[word] = -1
-        from = to + 1
-      }
-      for (let word = 0, from = 1; word < count; word++) {
-        const to = wordEnds[word]!
-        if (ids[word]! >= 0 && !stands(ids[word]!, source, from, to)) ids[word] = -1
         from = to + 1
       }
     },
@@ -216,8 +221,18 @@ function createWordTexts() {
 /** The number of a stop word's stem. */
 export const NO_STEM = -1
 
-/** The value for an id that `memoised` has not computed yet. */
-const UNKNOWN = -2
+/**
+ * What texts need to know of a word are the `ROW` numbers of its row: a mark, its term, and its
+ * stem's term in each language. They stand together, so that the processor reads them from memory
+ * at once. Terms stand there plus `KNOWN`; 0: not computed yet.
+ */
+export const ROW = 8
+export const TERM_COLUMN = 1
+export const STEM_COLUMN: Record<Language, number> = { nl: 2, fr: 3, de: 4, lb: 5, en: 6 }
+export const KNOWN = 2
+
+/** Marks are 32-bit integers. */
+const MOST_MARKS = 2 ** 31 - 1
 
 /**
  * Words by id, and terms by number. Several segments may share a vocabulary. Then a word of the
@@ -233,10 +248,14 @@ export interface Vocabulary {
   numberOf(term: string): number
   /** The number of a word's term. */
   ofWord(word: number): number
-  /** For each language, the number of the term of a word's stem; `NO_STEM` for stop words. */
-  ofStem: Record<Language, (word: number) => number>
+  /** The number of the term of a word's stem; `NO_STEM` for stop words. */
+  ofStem(language: Language, word: number): number
   /** The number of the term that stands for the same word or stem in titles. */
   titleOf(term: number): number
+  /** The rows of all present words; valid until words are added. */
+  rows(): Int32Array
+  /** Numbers that stand in no row as marks. @returns the first of `count` */
+  marks(count: number): number
 }
 
 export function createVocabulary(): Vocabulary {
@@ -244,6 +263,8 @@ export function createVocabulary(): Vocabulary {
   const names: string[] = []
   const hashes = createNumbers()
   const numbers = new Map<string, number>()
+  let rows = new Int32Array(ROW << 12)
+  let lastMark = 0
   const add = (term: string): number => {
     hashes.push(hashOf(term) | 0)
     return names.push(term) - 1
@@ -253,29 +274,46 @@ export function createVocabulary(): Vocabulary {
     numbers.set(term, number)
     return number
   }
-  const stemsOf = (language: Language) =>
-    memoised(word => {
-      const text = words.text(word)
-      return STOP_WORDS[language].has(text)
-        ? NO_STEM
-        : numberOf(TERMS.stem(language, stem(language, text)))
-    })
+  const present = () => {
+    const length = words.size * ROW
+    if (length > rows.length) rows = moved(rows, Math.max(length, rows.length * 2))
+    return rows
+  }
+  const inRow = (word: number, column: number, make: (text: string) => number): number => {
+    const at = word * ROW + column
+    const known = present()[at]!
+    if (known !== 0) return known - KNOWN
+    const made = make(words.text(word))
+    rows[at] = made + KNOWN
+    return made
+  }
   return {
     words,
     names,
     hash: hashes.at,
     numberOf,
-    ofWord: memoised(word => add(TERMS.word(words.text(word)))),
-    ofStem: {
-      nl: stemsOf('nl'),
-      fr: stemsOf('fr'),
-      de: stemsOf('de'),
-      lb: stemsOf('lb'),
-      en: stemsOf('en'),
-    },
+    ofWord: word => inRow(word, TERM_COLUMN, text => add(TERMS.word(text))),
+    ofStem: (language, word) =>
+      inRow(word, STEM_COLUMN[language], text =>
+        STOP_WORDS[language].has(text)
+          ? NO_STEM
+          : numberOf(TERMS.stem(language, stem(language, text))),
+      ),
     titleOf: memoised(term => add(inTitle(names[term]!))),
+    rows: present,
+    marks(count) {
+      if (lastMark + count > MOST_MARKS) {
+        for (let row = 0; row < rows.length; row += ROW) rows[row] = 0
+        lastMark = 0
+      }
+      lastMark += count
+      return lastMark - count + 1
+    },
   }
 }
+
+/** The value for an id that `memoised` has not computed yet. */
+const UNKNOWN = -2
 
 /**
  * Makes a function from ids to other ids. It computes each result once, at the first call for that
