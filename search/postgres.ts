@@ -1,5 +1,7 @@
 import pg from 'pg'
 
+export { byteaArray } from './store/binary-arrays.ts'
+
 /*
  * How the engine uses connections to Postgres. The engine opens no connection: callers hand pools
  * in.

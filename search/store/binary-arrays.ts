@@ -18,7 +18,7 @@ export const textArray = (values: readonly (string | Uint8Array | null)[]): Buff
   binaryArray(TYPES.text, values)
 
 /** A parameter of the type `bytea[]`. */
-export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
+export const byteaArray = (values: readonly (Uint8Array | null)[]): Buffer =>
   binaryArray(TYPES.bytea, values)
 
 function binaryArray(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {

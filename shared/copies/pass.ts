@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { byteaArray } from '#search/postgres'
 import { firstDomain } from '#search/removals'
 import {
   type Client,
@@ -230,7 +231,11 @@ function createPlacer(db: () => Queryable) {
     async place(batches: number[][], isAnew = true): Promise<Placed> {
       const articles = []
       for (const batch of batches) {
-        const { rows } = await db().query<Article & { body: string | null }>(BATCH_OF, [batch])
+        const { rows } = await db().query<Article & { body: string | null }>({
+          name: 'copies-batch',
+          text: BATCH_OF,
+          values: [batch],
+        })
         for (const { body, ...article } of rows) {
           articles.push({ ...article, sketch: sketchOf(article, body) })
           await setImmediate() // Other work on this thread waits for one text at most.
@@ -408,12 +413,16 @@ function store(
     await client.query('delete from copies_due where seq = any ($1::bigint[])', [seqs])
     await client.query(DUE_AGAIN, [later])
     await client.query(MEMBERS_DUE, [ended])
-    const { rowCount } = await client.query(WRITE, [
-      ...columnsOf(articles, 'seq', 'id', 'first'),
-      articles.map(({ sketch }) => sketch?.day),
-      articles.map(({ sketch }) => sketch?.shingles),
-      articles.map(({ sketch }) => sketch && toBytes(sketch.sample)),
-    ])
+    const { rowCount } = await client.query({
+      name: 'copies-write',
+      text: WRITE,
+      values: [
+        ...columnsOf(articles, 'seq', 'id', 'first'),
+        articles.map(({ sketch }) => sketch?.day),
+        articles.map(({ sketch }) => sketch?.shingles),
+        byteaArray(articles.map(({ sketch }) => sketch && toBytes(sketch.sample))),
+      ],
+    })
     if (known.length > 0 && rowCount !== 0) await client.query(CHANGED)
     return version
   })
