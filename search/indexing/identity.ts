@@ -298,14 +298,6 @@ export type NamesOf = (article: NewArticle) => { publisherNo: number; authorNos:
 export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<NamesOf> {
   const publishers = new Map<string, PublisherRow>()
   const authors = new Map<string, AuthorRow>()
-  /** Ids of authors by outlet and name, each computed once. */
-  const ids = new Map<string, string>()
-  const idOf = (key: string, name: string) => {
-    const own = `${key}\0${name}`
-    const id = ids.get(own) ?? authorId(key, name)
-    ids.set(own, id)
-    return id
-  }
   for (const { outlet, authors: names } of articles) {
     const key = outletKey(outlet)
     if (!publishers.has(publisherKey(key, outlet.name)))
@@ -317,8 +309,8 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
         folded_domain: foldName(outlet.domain ?? ''),
       })
     for (const name of names) {
-      const id = idOf(key, name)
-      if (!authors.has(id)) authors.set(id, { id, outlet: key, name, folded_name: foldName(name) })
+      const row = authorRow(key, name)
+      if (!authors.has(row.id)) authors.set(row.id, row)
     }
   }
   const publisherNos = await addUntilAllAreThere(publishers, async rows => {
@@ -341,7 +333,7 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     const key = outletKey(outlet)
     return {
       publisherNo: publisherNos.get(publisherKey(key, outlet.name))!,
-      authorNos: [...new Set(names.map(name => authorNos.get(idOf(key, name))!))],
+      authorNos: [...new Set(names.map(name => authorNos.get(authorRow(key, name).id)!))],
     }
   }
 }
@@ -359,6 +351,20 @@ interface AuthorRow {
   outlet: string
   name: string
   folded_name: string
+}
+
+/** How many rows of authors are remembered. Names come again and again. */
+const REMEMBERED = 20_000
+const authorRows = new Map<string, AuthorRow>()
+
+function authorRow(outlet: string, name: string): AuthorRow {
+  const key = `${outlet}\0${name}`
+  const known = authorRows.get(key)
+  if (known !== undefined) return known
+  const row = { id: authorId(outlet, name), outlet, name, folded_name: foldName(name) }
+  if (authorRows.size >= REMEMBERED) authorRows.clear()
+  authorRows.set(key, row)
+  return row
 }
 
 const publisherKey = (outlet: string, name: string | null) =>
