@@ -1,7 +1,5 @@
 import pg from 'pg'
 
-export { byteaArray } from './store/binary-arrays.ts'
-
 /*
  * How the engine uses connections to Postgres. The engine opens no connection: callers hand pools
  * in.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { foldName, NAME_RULES } from '../analysis/index.ts'
+import { textArray } from '../binary-arrays.ts'
 import type { Client, Queryable } from '../postgres.ts'
-import { textArray } from '../store/binary-arrays.ts'
 import { addressesOn, type OutletDomains, readDomains } from '../store/outlet-domains.ts'
 import { AMONG_WRITERS, barAddresses, findBarred } from '../store/tombstones.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'

@@ -1,6 +1,6 @@
+import { textArray } from '../binary-arrays.ts'
 import { createPace } from '../pace.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
-import { textArray } from '../store/binary-arrays.ts'
 import { NOTHING_STATED, type Stated } from '../terms.ts'
 import type { ArticleWriter, Indexer, WriteOptions, WrittenOutcome, WrittenRow } from '../types.ts'
 import { claimIdentities, type NamesOf, registerNames } from './identity.ts'

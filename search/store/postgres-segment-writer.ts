@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { byteaArray } from '../binary-arrays.ts'
 import { type Brake, noBrake } from '../pace.ts'
 import {
   type Client,
@@ -10,7 +11,6 @@ import {
   withSession,
 } from '../postgres.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
-import { byteaArray } from './binary-arrays.ts'
 import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 import { readLastRemoval, UNCLEARED } from './tombstones.ts'
 

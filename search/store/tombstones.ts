@@ -1,5 +1,5 @@
+import { textArray } from '../binary-arrays.ts'
 import { type Client, type Pool, type Queryable, readColumn, transaction } from '../postgres.ts'
-import { textArray } from './binary-arrays.ts'
 
 /*
  * An article that an operator takes out leaves a tombstone: number, id, HMAC of its addresses,

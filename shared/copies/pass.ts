@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { byteaArray } from '#search/postgres'
+import { byteaArray } from '#search/binary-arrays'
 import { firstDomain } from '#search/removals'
 import {
   type Client,

@@ -45,6 +45,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/archive/state.ts',
     'search/archive/verify.ts',
     'search/archive/writer.ts',
+    'search/binary-arrays.ts',
     'search/index.ts',
     'search/indexer.ts',
     'search/indexing/new-article.ts',

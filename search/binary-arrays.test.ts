@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTestPool } from '../../test/database.ts'
+import { createTestPool } from '../test/database.ts'
 import { byteaArray, textArray } from './binary-arrays.ts'
 
 t.test('Postgres reads the texts and bytes that were written', async t => {
