@@ -73,8 +73,8 @@ export const publications = (text: string, options: DateOptions): FoundDate[] =>
 
 /**
  * The lines after the headline, then the lines before it. The first lines after it count even when
- * they do not look like a part of the article. Such lines before it do not count, because the
- * page's header shows today's date.
+ * they do not look like a part of the article, unless they are of another one. Such lines before it
+ * do not count, because the page's header shows today's date.
  */
 function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
   const { headline } = meta
@@ -82,6 +82,7 @@ function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
   const from = Math.max(0, headline - BEFORE)
   const around = meta.lines.slice(from, headline + 1 + BEHIND).map((line, at) => ({
     aside: line.aside,
+    ofItem: line.ofItem,
     index: from + at,
     text: withoutChanges(
       line.text,
@@ -90,7 +91,7 @@ function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
   }))
   const behind = around.filter(line => line.index > headline)
   const before = around.filter(line => line.index < headline).reverse()
-  const beside = behind.slice(0, BESIDE).filter(line => line.aside)
+  const beside = behind.slice(0, BESIDE).filter(line => line.aside && !line.ofItem)
   return [...[...behind, ...before].filter(line => !line.aside), ...beside].map(({ text, index }) =>
     labelled(meta, text, index),
   )

@@ -26,6 +26,8 @@ export interface Line {
   heading: number
   /** Whether the line is in navigation, comments, or teasers to other articles. */
   aside: boolean
+  /** Whether the line is in an item of a list that leads to another page. */
+  ofItem: boolean
 }
 
 /** An element whose markup says that it holds a name or a time. */
@@ -87,6 +89,7 @@ export function readMarks(
     text: lineOf(text).slice(0, LINE_LIMIT),
     heading: headingOf(element),
     aside: asideAround(element) !== null,
+    ofItem: itemOf(element) !== null,
   }))
   const headline = findHeadline(lines)
   const anchor = blocks[headline ?? longestOf(lines)]
@@ -117,6 +120,7 @@ export function readMarks(
     lines: lines.map((line, at) => ({
       ...line,
       aside: line.aside && isAside(blocks[at]!.element),
+      ofItem: line.ofItem && isAside(blocks[at]!.element),
     })),
     headline,
     marks: [...marks.values()],
@@ -210,8 +214,8 @@ const LINKS = 2_000
 const ITEM_DEPTH = 6
 
 /**
- * The list item around a link to another page; empty: there is none. An item is an `article` with a
- * linked heading, or one of several similar elements with links and dates.
+ * The list item around a link to another page; empty: there is none. An item is an `article`, `li`
+ * or link with a linked heading, or one of several similar elements with links and dates.
  */
 function itemAround(link: Element): Element[] {
   if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? ''))
@@ -220,12 +224,14 @@ function itemAround(link: Element): Element[] {
   const isTitle = [...around, ...link.children.filter(isElement)].some(({ name }) =>
     /^h[2-6]$/.test(name),
   )
-  const item = around.find(
-    one =>
-      (one.name === 'article' && isTitle) ||
-      ((one.name === 'li' || (one.name === 'div' && isTitle)) &&
-        one.parent?.children.some(other => isLike(other, one))),
-  )
+  const isOneOfMany = (one: Element) =>
+    one.parent?.children.some(other => isLike(other, one)) === true
+  const item =
+    around.find(
+      one =>
+        (isTitle && /^(?:article|li)$/.test(one.name)) ||
+        ((one.name === 'li' || (one.name === 'div' && isTitle)) && isOneOfMany(one)),
+    ) ?? (isTitle || isOneOfMany(link) ? link : undefined)
   return item === undefined || textLength(item) > LONGEST_ITEM ? [] : [item]
 }
 
@@ -253,7 +259,7 @@ function isLike(other: Element['children'][number], one: Element): boolean {
     other.attribs.class !== one.attribs.class
   )
     return false
-  let linked = false
+  let linked = other.name === 'a'
   let dated = /\d{1,4}[./:h]\d{2}|\b(?:19|20)\d{2}\b/.test(spacedText(other))
   walk(other, ({ name }) => {
     linked ||= name === 'a'
