@@ -25,6 +25,7 @@ const FILES = [
   'standbys/same-answers.slow',
   'start/lockfile.slow',
   'start/start.slow',
+  'web/states.slow',
 ]
 
 for (const file of FILES)

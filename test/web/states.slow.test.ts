@@ -3,6 +3,7 @@ import t from 'tap'
 import { LANGUAGES } from '#shared/articles/article'
 import { revokeKey } from '#shared/plans/keys'
 import { startTestApi } from '#test/contract/api'
+import { isWhole } from '#test/script'
 import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
 
@@ -106,7 +107,8 @@ if (browserPath === undefined) {
         await page.getByRole('button', { name: way, exact: true }).click()
         if (way === 'Use in a program') await page.getByRole('radio', { name: 'Python' }).check()
         t.ok((await overhang(page)) <= 0, `nothing sticks out: ${way}`)
-        t.strictSame(await axe(page), [], way)
+        // What axe sees depends on the colours, and on whether the parts stand below one another.
+        if (isWhole || width < 1_000) t.strictSame(await axe(page), [], way)
       }
       const shots = process.env.SHOTS
       if (shots) await page.screenshot({ path: `${shots}/explorer-${width}-${colorScheme}.png` })
