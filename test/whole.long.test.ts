@@ -23,7 +23,6 @@ const FILES = [
   'search/writing.slow',
   'standbys/order.slow',
   'standbys/same-answers.slow',
-  'start/lockfile.slow',
   'start/start.slow',
   'web/states.slow',
 ]
