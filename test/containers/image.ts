@@ -58,8 +58,12 @@ export async function buildah(...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** Builds infra/Dockerfile, upon a base image that is made once. */
-export async function buildImage(): Promise<void> {
+/**
+ * Builds infra/Dockerfile, upon a base image that is made once.
+ *
+ * @param tools a folder in place of what the stage `tools` installs; undefined: that stage, too
+ */
+export async function buildImage(tools?: string): Promise<void> {
   const [, base = ''] =
     /^FROM (\S+)/m.exec(readFileSync(join(CHECKOUT, 'infra/Dockerfile'), 'utf8')) ?? []
   const whole = `docker.io/library/${base}`
@@ -78,6 +82,7 @@ export async function buildImage(): Promise<void> {
     '--isolation',
     'chroot',
     '--pull-never',
+    ...(tools === undefined ? [] : ['--build-context', `tools=${tools}`]),
     '-t',
     NAME,
     '-f',
