@@ -163,7 +163,11 @@ function text(fields: Fields, name: string, forAll?: string): string {
 function address(written: string): string {
   const url = readAddress(written)
   if (url === null) throw new BadLine('url is no http(s) address of at most 2048 characters.')
-  return URI.test(written) ? written : url.href
+  if (url.username === '' && url.password === '' && URI.test(written)) return written
+  // Name and password are not for those who read the article.
+  url.username = ''
+  url.password = ''
+  return url.href
 }
 
 /** @param plain the text is no HTML, although parts of it may look like tags or entities */

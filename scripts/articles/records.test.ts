@@ -77,13 +77,14 @@ t.test("AmCAT's and 4CAT's columns are known by name, with any separator", async
 
 t.test('a JSON array is read item by item, with names of one’s own', async t => {
   const items = [
-    { kop: 'Brug [dicht], "vandaag"', link: 'https://krant.example/1', tekst: 'a{b]', text: 'x' },
+    { kop: 'Brug [dicht], "vandaag"', link: 'https://ik:geheim@krant.example/1', tekst: 'a{b]' },
     { kop: 'Sluis', link: 'geen' },
   ]
   const { articles, bad } = await read(` ${JSON.stringify(items, null, 1)}\n`, 'json', {
     map: 'kop=title,link=url,tekst=body',
   })
-  t.match(articles, [{ title: 'Brug [dicht], "vandaag"', body: 'a{b]' }])
+  const url = 'https://krant.example/1'
+  t.match(articles, [{ url, title: 'Brug [dicht], "vandaag"', body: 'a{b]' }])
   t.match(bad, [{ number: 2, reason: /^url is no http/ }])
   const cut = await read('[{"url": "https://krant.example/1"', 'json')
   t.match(cut.bad, [{ number: 1, reason: 'the array ends in the middle of it.' }])
