@@ -152,11 +152,11 @@ export function createNeighbours(db: () => Queryable): Neighbours {
     if (known !== undefined) return yield* known
     let read: Run[] | null = []
     for (let after = 0, isLast = false; !isLast; ) {
-      const { rows } = await db().query<Omit<Sketch, 'sample'> & { sample: Buffer }>({
-        name: 'copies-of-day',
-        text: OF_DAY,
-        values: [day, after, RUN],
-      })
+      const { rows } = await db().query<Omit<Sketch, 'sample'> & { sample: Buffer }>(OF_DAY, [
+        day,
+        after,
+        RUN,
+      ])
       const run = runOf(withSamples(rows))
       readForEach += rows.length
       isLast = rows.length < RUN

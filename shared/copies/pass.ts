@@ -231,11 +231,7 @@ function createPlacer(db: () => Queryable) {
     async place(batches: number[][], isAnew = true): Promise<Placed> {
       const articles = []
       for (const batch of batches) {
-        const { rows } = await db().query<Article & { body: string | null }>({
-          name: 'copies-batch',
-          text: BATCH_OF,
-          values: [batch],
-        })
+        const { rows } = await db().query<Article & { body: string | null }>(BATCH_OF, [batch])
         for (const { body, ...article } of rows) {
           articles.push({ ...article, sketch: sketchOf(article, body) })
           await setImmediate() // Other work on this thread waits for one text at most.
