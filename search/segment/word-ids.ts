@@ -222,9 +222,9 @@ function createWordTexts() {
 export const NO_STEM = -1
 
 /**
- * What texts need to know of a word are the `ROW` numbers of its row: a mark, its term, and its
- * stem's term in each language. They stand together, so that the processor reads them from memory
- * at once. Terms stand there plus `KNOWN`; 0: not computed yet.
+ * The row of a word has `ROW` numbers: a mark, its term, and its stem's term in each language. A
+ * text needs all of them, and the processor reads a row from memory at once. Terms stand there plus
+ * `KNOWN`; 0: not computed yet.
  */
 export const ROW = 8
 export const TERM_COLUMN = 1

@@ -107,7 +107,7 @@ if (browserPath === undefined) {
         await page.getByRole('button', { name: way, exact: true }).click()
         if (way === 'Use in a program') await page.getByRole('radio', { name: 'Python' }).check()
         t.ok((await overhang(page)) <= 0, `nothing sticks out: ${way}`)
-        // What axe sees depends on the colours, and on whether the parts stand below one another.
+        // At other widths axe sees the same: the parts stand below one another, or they do not.
         if (isWhole || width < 1_000) t.strictSame(await axe(page), [], way)
       }
       const shots = process.env.SHOTS
