@@ -1,8 +1,8 @@
-import { createServer } from 'node:http'
 import { loadavg } from 'node:os'
 import { certificateRefusal } from '#shared/config/tls'
 import { figure, gauge, registry, shared } from '#shared/metrics'
 import { withTimeLimit } from '#shared/resilience/time-limit'
+import { http } from './http.ts'
 import { listen } from './listen.ts'
 
 /** Dependencies that refuse us or do not answer: name → a short reason without addresses. */
@@ -43,7 +43,7 @@ export async function startHealthServer(
 ): Promise<HealthServer> {
   const look = shared(missing, FRESH)
   observeReadiness(look)
-  const server = createServer(TIMEOUTS, async (request, response) => {
+  const server = http.createServer(TIMEOUTS, async (request, response) => {
     const path = request.url?.split('?')[0]
     try {
       if (isForeign(host, request.headers.host)) return void response.writeHead(421).end()

@@ -160,6 +160,18 @@ t.test("no file calls Node's own fetch: a server that closes early ends its proc
   t.same(wrong, [])
 })
 
+t.test(
+  'only types are imported from node:http: what it does comes from shared/process/http',
+  async t => {
+    const loading = /^import (?!type\b)[\w{},*\s]+ from 'node:http'/m
+    t.match("import { createServer, type Server } from 'node:http'", loading)
+    t.same(
+      ofNode.filter(file => loading.test(read(file))),
+      [],
+    )
+  },
+)
+
 /** What emits `error`, and ends the process when nobody listens; and what listens. */
 const EMITTERS =
   /\b(spawn|createServer|cluster\.fork)\(|\bnew (Worker|PgBoss|Piscina|Redis|Queue|pg\.Client|pg\.Pool|onPostgres\.Queue|Patient\w*Worker)\b/

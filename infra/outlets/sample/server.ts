@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { Feed } from 'feed'
 import { freePort } from '#infra/embedded/data-directory'
 import { type Language, TIME_ZONES } from '#shared/articles/article'
 import { escapeMarkup } from '#shared/encoding/markup'
 import type { Outlet } from '#shared/outlets/catalogue'
+import { http } from '#shared/process/http'
 import { catalogueEntry, SAMPLE_OUTLETS, type SampleOutlet } from './outlets.ts'
 import phrases from './phrases.json' with { type: 'json' }
 import { isLanguage, type SampleText } from './texts.ts'
@@ -36,7 +37,7 @@ export async function startSampleSites(
     const port = await portOf(outlet.domain)
     const origin = `http://127.0.0.1:${port}`
     const answer = siteOf(outlet, origin)
-    const server = createServer((request, response) => {
+    const server = http.createServer((request, response) => {
       const { status, type, body } = answer((request.url ?? '/').replace(/\?.*/, ''))
       const tag = `"${createHash('sha1').update(body).digest('hex')}"`
       const isKnown = status === 200 && request.headers['if-none-match'] === tag

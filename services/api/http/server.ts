@@ -1,13 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { lockAddress } from '#services/api/access/lock'
+import { http } from '#shared/process/http'
 import { HTTP_LIMITS, type HttpLimits } from './limits.ts'
 import { requestId } from './observe.ts'
 
@@ -21,7 +16,7 @@ export function createHttpServer(
   others: Partial<HttpLimits> = {},
 ): Server {
   const limits = { ...HTTP_LIMITS, ...others }
-  const server = createServer({
+  const server = http.createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -91,7 +86,7 @@ function answerConnect(limits: HttpLimits, connections: Connections, answer: Req
     // Node would not send this answer after the answers to earlier requests. So the request gets no
     // answer.
     if (state && state.open.size > 0) return endAfterAnswers(socket, state, () => end(socket))
-    const response = new ServerResponse(request)
+    const response = new http.ServerResponse(request)
     response.shouldKeepAlive = false
     response.assignSocket(request.socket)
     response.once('finish', () => end(socket))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { validateHeaderValue } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { LRUCache } from 'lru-cache'
+import { http } from '#shared/process/http'
 import { RequestFailure } from './request-failure.ts'
 
 /*
@@ -30,7 +30,7 @@ export async function getLeniently(
   headers: Record<string, string>,
 ): Promise<LenientAnswer> {
   const asked = Object.entries({ host: url.host, connection: 'close', ...headers })
-  for (const [name, value] of asked) validateHeaderValue(name, value)
+  for (const [name, value] of asked) http.validateHeaderValue(name, value)
   const lines = asked.map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1')
   const source = sourceOf(socket)
