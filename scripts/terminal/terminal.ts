@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline/promises'
-import { Presets, SingleBar } from 'cli-progress'
 import { printable } from '#shared/log/printable'
 
 /** Rows as lines of text, each column as wide as its widest cell. */
@@ -67,6 +67,10 @@ function progressBar(
 ): ProgressBar {
   const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   if (!process.stderr.isTTY || total === null) return { update() {}, say: plain, stop() {} }
+  // Loaded where somebody watches, because every command imports this file.
+  const { Presets, SingleBar }: typeof import('cli-progress') = createRequire(import.meta.url)(
+    'cli-progress',
+  )
   const bar = new SingleBar(
     { format, stream: process.stderr, hideCursor: true },
     Presets.shades_classic,

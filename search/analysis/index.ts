@@ -55,18 +55,38 @@ export const listedStopWords = (language: Language): { base: string[]; added: st
   added: wordsIn(LISTS[language].added),
 })
 
+const foldedLists = new Map<Language, ReadonlySet<string>>()
+
 function folded(language: Language): ReadonlySet<string> {
-  const { base, added } = LISTS[language]
-  return new Set(words([...base, ...added].join(' ')))
+  let known = foldedLists.get(language)
+  if (known === undefined) {
+    const { base, added } = LISTS[language]
+    known = new Set(words([...base, ...added].join(' ')))
+    foldedLists.set(language, known)
+  }
+  return known
 }
 
-/** The stop words of each language, folded. */
-export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
-  nl: folded('nl'),
-  fr: folded('fr'),
-  de: folded('de'),
-  lb: folded('lb'),
-  en: folded('en'),
+/**
+ * The stop words of each language, folded. A list is folded when it is first asked for: folding all
+ * of them takes as long as loading fifty modules, and most commands ask for none.
+ */
+export const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
+  get nl() {
+    return folded('nl')
+  },
+  get fr() {
+    return folded('fr')
+  },
+  get de() {
+    return folded('de')
+  },
+  get lb() {
+    return folded('lb')
+  },
+  get en() {
+    return folded('en')
+  },
 }
 
 /**
