@@ -4,7 +4,6 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { SMTPServer } from 'smtp-server'
 import type { Test } from 'tap'
 import { COUNTRIES } from '#shared/articles/article'
 import { createKey } from '#shared/plans/keys'
@@ -37,13 +36,6 @@ export interface Fleet {
   logs(): string
   stop(): Promise<void>
 }
-
-/**
- * Settings for processes that start as root and then change to the account of services. That
- * account cannot read root's compile cache, so they get none and open their own.
- */
-export const CHANGES_ACCOUNT: NodeJS.ProcessEnv =
-  process.geteuid?.() === 0 ? { NODE_COMPILE_CACHE: undefined } : {}
 
 /** A crawler with these does not wait. Its sites are addresses of loopback. */
 export const QUICK_CRAWL = {
@@ -80,7 +72,7 @@ export function createFleet(env: Record<string, string>, test?: Pick<Test, 'tear
         process.execPath,
         [new URL(`../services/${service}/main.ts`, import.meta.url).pathname],
         {
-          env: { ...environment, ...CHANGES_ACCOUNT, ...(port ? { PORT: port } : {}), ...extra },
+          env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
           stdio: ['ignore', 'ignore', 'pipe'],
         },
       )
@@ -198,6 +190,7 @@ export async function startMailSink(
   test: Pick<Test, 'teardown'>,
 ): Promise<{ url: string; mails: string[] }> {
   const mails: string[] = []
+  const { SMTPServer } = await import('smtp-server')
   const sink = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     logger: false,

@@ -28,8 +28,8 @@ export function keepCompiled(): void {
   // With cached code, V8 counts calls less precisely. So measurements of coverage use no cache.
   if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined)
     return
-  if (!makeCompiledFolder(account)) return
-  const folder = folderOf(account)
+  const folder = makeCompiledFolder(account)
+  if (folder === null) return
   const { status } = enableCompileCache(folder)
   if (status === constants.compileCacheStatus.ENABLED) process.env.NODE_COMPILE_CACHE = folder
 }
@@ -38,10 +38,10 @@ export function keepCompiled(): void {
  * Makes the cache folder of an account: of our own account, or, as root, of the account to which we
  * change.
  *
- * @returns whether the folder exists and only this account may write to it
+ * @returns the folder, to which only this account may write; null: there is none
  */
-export function makeCompiledFolder(account: number): boolean {
-  const folder = folderOf(account)
+export function makeCompiledFolder(account: number): string | null {
+  const folder = join(FOLDERS, String(account))
   const own = process.geteuid?.()
   try {
     // If another account owns the packages, our files there would disturb that account's next
@@ -51,13 +51,11 @@ export function makeCompiledFolder(account: number): boolean {
       const made = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined
       if (made && account !== own) lchownSync(folder, account, account)
     }
-    return isPrivate(folder, account)
+    return isPrivate(folder, account) ? folder : null
   } catch {
-    return false
+    return null
   }
 }
-
-const folderOf = (account: number) => join(FOLDERS, String(account))
 
 /** @throws when the folder does not exist */
 function isPrivate(folder: string, account: number): boolean {

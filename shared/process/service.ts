@@ -17,7 +17,7 @@ import { sentenceOf } from './command.ts'
 import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, reasonOf, startHealthServer } from './health.ts'
-import { keepCompiled, makeCompiledFolder, processNumber } from './node.ts'
+import { makeCompiledFolder, processNumber } from './node.ts'
 import { ACCOUNTS, dropPrivileges, firstOpenPort } from './privileges.ts'
 import { onStopSignal, whenParentIsGone } from './signals.ts'
 
@@ -81,13 +81,18 @@ export async function runService(name: string, load: LoadService): Promise<void>
   endOnSignal(service, log)
   endOnUnhandledError(log, config.DATABASE_URL)
   try {
+    observeProcess(name, number)
+    // Root loads the modules from its own cache: it must not run code that the account can write to
+    // which it then changes.
+    const start = await load(config)
+    // This blocks the event loop, so it comes before the first request. At the end of the process
+    // it would come too late if the process is killed.
+    flushCompileCache()
     if (number === null) service.health = await openHealth(config, service)
     // The API opens its port while it starts. All other services give up root's rights before they
     // read any data from outside.
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
-    keepCompiled()
-    observeProcess(name, number)
     if (number === null) {
       await refuseUnusable(config.DATABASE_URL)
       const newer = await refuseLacking(config.DATABASE_URL, error =>
@@ -97,10 +102,6 @@ export async function runService(name: string, load: LoadService): Promise<void>
       )
       if (newer !== null) log.warn(newer)
     }
-    const start = await load(config)
-    // This blocks the event loop, so it comes before the first request. At the end of the process
-    // it would come too late if the process is killed.
-    flushCompileCache()
     service.running = await start({ config, log, end: reason => void stop(service, reason, log) })
     if (needsRoot) giveUpRights(log)
     log.info(service.health ? { metrics: service.health.port } : {}, 'started')
@@ -186,9 +187,13 @@ function endOnUnhandledError(log: Logger, databaseUrl: string): void {
 }
 
 function giveUpRights(log: Logger): void {
-  if (process.geteuid?.() === 0) makeCompiledFolder(ACCOUNTS.services)
+  if (process.geteuid?.() !== 0) return
+  const folder = makeCompiledFolder(ACCOUNTS.services)
   const problem = dropPrivileges()
-  if (problem !== null) log.warn(problem)
+  if (problem !== null) return void log.warn(problem)
+  // Threads and child processes belong to the account, and cannot read root's cache.
+  if (folder === null) delete process.env.NODE_COMPILE_CACHE
+  else process.env.NODE_COMPILE_CACHE = folder
 }
 
 /** Answers arguments of a service: `--help` shows the help, others are an error. */

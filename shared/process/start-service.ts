@@ -9,9 +9,7 @@ import type { LoadService } from './service.ts'
  * @param load imports the modules of the service, and returns the function that starts it
  */
 export async function startService(name: string, load: LoadService): Promise<void> {
-  // Root changes to another account before it opens the cache. Root must not run code that this
-  // account can write.
-  if (process.geteuid?.() !== 0) keepCompiled()
+  keepCompiled()
   const { runService } = await import('./service.ts')
   await runService(name, load)
 }

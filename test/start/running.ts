@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { CHANGES_ACCOUNT, heard } from '#test/fleet'
+import { heard } from '#test/fleet'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 
@@ -18,7 +18,6 @@ export function start(t: Test, env: Record<string, string>): RunningStart {
   const child = spawn(process.execPath, [SCRIPT], {
     env: {
       ...process.env,
-      ...CHANGES_ACCOUNT,
       DATABASE_URL: '',
       QDRANT_URL: '',
       EMBEDDINGS_URL: '',

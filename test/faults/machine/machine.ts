@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Family } from '#infra/embedded/supervision/family'
 import { ask } from '#test/database'
-import { CHANGES_ACCOUNT, freePort, type ServiceName } from '#test/fleet'
+import { freePort, type ServiceName } from '#test/fleet'
 import { type End, type Member, startMember } from './member.ts'
 import { type Redis, type Servers, startRedis, startServers } from './servers.ts'
 
@@ -112,7 +112,7 @@ export async function startMachine(
         name,
         command: process.execPath,
         args: [fileURLToPath(new URL(`../../../services/${service}/main.ts`, import.meta.url))],
-        env: { ...env, ...CHANGES_ACCOUNT, ...(port !== null && { PORT: String(port) }) },
+        env: { ...env, ...(port !== null && { PORT: String(port) }) },
         log: join(logs, `${name}.log`),
         family,
       })
