@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { bundlePages } from '#services/api/site/web'
@@ -90,4 +92,27 @@ t.test('the first view is below 100 kB compressed', async t => {
     t.ok(gunzipSync(await file.body('gzip')).equals(identity), path)
     t.equal(await file.body('br'), await file.body('br'), 'made once')
   }
+})
+
+t.test('what esbuild made is kept until a source changes, or the file is broken', async t => {
+  const folder = t.testdir()
+  const file = join(folder, 'pages.json')
+  const style = async () => String(await (await bundlePages(folder)).docsStyle.body('identity'))
+  const made = await style()
+  const kept = JSON.parse(readFileSync(file, 'utf8'))
+  const [path] = Object.keys(kept.files).filter(name => /docs-\w+\.css$/.test(name))
+  const marked = { ...kept, files: { ...kept.files, [path ?? '']: btoa('/* kept */') } }
+  const source = 'web/parts/docs.css'
+  t.ok(kept.sources[source], 'sources are known')
+  const changed = { ...marked, sources: { ...kept.sources, [source]: 'another digest' } }
+  const gone = { ...marked, sources: { ...kept.sources, 'web/gone.tsx': '' } }
+  const texts = [changed, gone].map(one => JSON.stringify(one))
+  for (const [text, wanted] of [
+    [JSON.stringify(marked), '/* kept */'],
+    ...[...texts, '{"sources"', '{}'].map(text => [text, made] as const),
+  ] as const) {
+    writeFileSync(file, text)
+    t.equal(await style(), wanted, text.slice(0, 40))
+  }
+  t.same(JSON.parse(readFileSync(file, 'utf8')), kept, 'the last one is kept in its place')
 })

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
+import type { BuildOptions } from 'esbuild'
 import { type RequestHandler, Router } from 'express'
 import { ARTICLE_PAGE } from '#services/api/explore/article-by-id'
 import { pageSecurity } from '#services/api/http/security'
 import { escapeMarkup } from '#shared/encoding/markup'
+import { type Bundle, bundleOf, ROOT } from './bundle.ts'
 import { makeFile, sendFile, type WebFile } from './files.ts'
 
 /** The path of the bundled files. The name of a file holds a digest of its content. */
@@ -26,7 +26,7 @@ let bundled: Promise<WebBundle> | undefined
  * again.
  */
 export function webBundle(): Promise<WebBundle> {
-  bundled ??= bundlePages().catch(error => {
+  bundled ??= bundlePages(process.env.NODE_COMPILE_CACHE).catch(error => {
     bundled = undefined
     throw error
   })
@@ -103,30 +103,20 @@ interface WebBundle {
   assets: Map<string, WebFile>
 }
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   woff2: 'font/woff2',
 }
 
-/**
- * Makes all pages from their sources, in memory. Most of the work happens in esbuild's own process.
- * The files are not compressed here, because that takes much longer, and a process that starts is
- * warming up while others answer.
- *
- * @throws when a source is wrong, or esbuild's program is not installed for this platform
- */
-export async function bundlePages(): Promise<WebBundle> {
-  const built = await runEsbuild()
+/** @param folder where what esbuild made is kept for other processes; absent: it is made anew */
+export async function bundlePages(folder?: string): Promise<WebBundle> {
+  const bundle = await bundleOf(OPTIONS, folder)
   const assets = new Map(
-    built.outputFiles.map(file => [
-      pathOf(file),
-      makeFile(typeOf(file.path), Buffer.from(file.contents)),
-    ]),
+    [...bundle.files].map(([path, bytes]) => [pathOf(path), makeFile(typeOf(path), bytes)]),
   )
   const page = async (name: PageName) =>
-    makeFile('text/html; charset=utf-8', await pageOf(name, built))
+    makeFile('text/html; charset=utf-8', await pageOf(name, bundle))
   const docsStyle = [...assets].find(([path]) => path.startsWith(`${ASSETS_PATH}docs-`))?.[1]
   if (docsStyle === undefined) throw new Error(`esbuild made no style of ${DOCS_STYLE.in}.`)
   return {
@@ -136,47 +126,38 @@ export async function bundlePages(): Promise<WebBundle> {
   }
 }
 
-type Built = BuildResult<{ write: false; metafile: true }>
-
-async function runEsbuild(): Promise<Built> {
-  try {
-    return await build({
-      absWorkingDir: ROOT,
-      entryPoints: [
-        ...Object.keys(PAGES).map(name => ({ in: `web/${name}/main.tsx`, out: name })),
-        DOCS_STYLE,
-      ],
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      target: ['es2022'],
-      jsx: 'automatic',
-      jsxImportSource: 'preact',
-      minify: true,
-      outdir: '/assets',
-      publicPath: ASSETS_PATH.replace(/\/$/, ''),
-      entryNames: '[name]-[hash]',
-      chunkNames: '[name]-[hash]',
-      assetNames: '[name]-[hash]',
-      loader: { '.woff2': 'file' },
-      legalComments: 'none',
-      logLevel: 'silent',
-      write: false,
-      metafile: true,
-    })
-  } finally {
-    // Otherwise esbuild's process would stay for further builds.
-    await stop()
-  }
+/**
+ * The files are not compressed here, because that takes much longer, and a process that starts is
+ * warming up while others answer.
+ */
+const OPTIONS: BuildOptions = {
+  entryPoints: [
+    ...Object.keys(PAGES).map(name => ({ in: `web/${name}/main.tsx`, out: name })),
+    DOCS_STYLE,
+  ],
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: ['es2022'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  minify: true,
+  outdir: '/assets',
+  publicPath: ASSETS_PATH.replace(/\/$/, ''),
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  loader: { '.woff2': 'file' },
+  legalComments: 'none',
+  logLevel: 'silent',
 }
 
 /** The page's HTML with the addresses of its script, its style and the script's imports. */
-async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
+async function pageOf(name: PageName, { outputs }: Bundle): Promise<Buffer> {
   const template = await readFile(join(ROOT, 'web/parts/page.html'), 'utf8')
   const [script, output] =
-    Object.entries(metafile.outputs).find(
-      ([, { entryPoint }]) => entryPoint === `web/${name}/main.tsx`,
-    ) ?? []
+    Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === `web/${name}/main.tsx`) ??
+    []
   if (script === undefined || output === undefined)
     throw new Error(`esbuild made no script of web/${name}/main.tsx.`)
   const address = (path: string) => `${ASSETS_PATH}${basename(path)}`
@@ -192,6 +173,6 @@ async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
   return Buffer.from(template.replace(/\{\{(\w+)\}\}/g, (_mark, part) => parts[part] ?? ''))
 }
 
-const pathOf = (file: OutputFile) => `${ASSETS_PATH}${basename(file.path)}`
+const pathOf = (path: string) => `${ASSETS_PATH}${basename(path)}`
 const typeOf = (path: string) =>
   TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
