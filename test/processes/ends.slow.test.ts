@@ -29,18 +29,21 @@ async function runningAlone(t: Test) {
 const ended = async (members: number[]) => until(() => !members.some(isAlive), 60_000)
 
 /** Asks until it is stopped, each time on a connection of its own. */
-const load = (cores: Cores) =>
-  askOn(async () => {
+function load(t: Test, cores: Cores) {
+  const asked = askOn(async () => {
     // Without a pause the clients take more of the processors than the service.
     await pause(5)
     const client = cores.client()
     return client.status().finally(client.leave)
   })
+  t.teardown(asked.stop)
+  return asked
+}
 
 t.test('a killed process is replaced, and the other one answers meanwhile', async t => {
   const cores = await running()
   const [killed = 0] = cores.pids()
-  const asked = load(cores)
+  const asked = load(t, cores)
   await pause(500)
   // Stopped first, so that it dies with a connection that it has not taken.
   process.kill(killed, 'SIGSTOP')
@@ -73,7 +76,7 @@ t.test('a process whose event loop stands still ends itself, and is replaced', a
 t.test('SIGUSR2 replaces all processes under load, and no request fails', async t => {
   const cores = await running()
   const pids = cores.pids()
-  const asked = load(cores)
+  const asked = load(t, cores)
   cores.primary.process.kill('SIGUSR2')
   await until(
     () => cores.pids().length === 2 && !cores.pids().some(pid => pids.includes(pid)),
