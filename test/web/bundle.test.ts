@@ -105,7 +105,7 @@ t.test('what esbuild made is kept until a source changes, or the file is broken'
   const source = 'web/parts/docs.css'
   t.ok(kept.sources[source], 'sources are known')
   const changed = { ...marked, sources: { ...kept.sources, [source]: 'another digest' } }
-  const gone = { ...marked, sources: { ...kept.sources, 'web/gone.tsx': '' } }
+  const gone = { ...marked, sources: { ...kept.sources, 'web/gone.tsx': 'a digest' } }
   const texts = [changed, gone].map(one => JSON.stringify(one))
   for (const [text, wanted] of [
     [JSON.stringify(marked), '/* kept */'],

@@ -28,7 +28,13 @@ interface Kept {
 }
 
 /** They name the versions of packages, what stands behind `#…`, and esbuild's options. */
-const DECIDING = ['package.json', 'package-lock.json', 'tsconfig.json', 'services/api/site/web.ts']
+const DECIDING = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'web/tsconfig.json',
+  'services/api/site/web.ts',
+]
 
 /**
  * The bundle of these options: what an earlier process made of the same sources, or a new one.
@@ -86,8 +92,9 @@ async function keep(file: string, { files, outputs, inputs, begun }: Made): Prom
   const paths = [...inputs, ...DECIDING]
   const sources = await digestsOf(paths)
   // Of a source that changed meanwhile, the digest is not that of what esbuild read.
-  const changes = await Promise.all(paths.map(async path => (await stat(join(ROOT, path))).mtimeMs))
-  if (changes.some(at => at >= begun)) return
+  const changed = paths.map(async path => (await stat(join(ROOT, path))).mtimeMs)
+  const times = await Promise.allSettled(changed)
+  if (times.some(one => one.status === 'fulfilled' && one.value >= begun)) return
   const kept: Kept = {
     sources,
     outputs,
@@ -102,10 +109,10 @@ async function keep(file: string, { files, outputs, inputs, begun }: Made): Prom
   }
 }
 
-/** @throws when a file is missing */
+/** A missing file counts as an empty one: an image has no `tsconfig.json`. */
 async function digestsOf(paths: string[]): Promise<Record<string, string>> {
   const digests = paths.map(async path => {
-    const source = await readFile(join(ROOT, path))
+    const source = await readFile(join(ROOT, path)).catch(() => '')
     return [path, hash('sha256', source, 'base64url')] as const
   })
   return Object.fromEntries(await Promise.all(digests))
