@@ -7,7 +7,7 @@ import { createPool, type Pool } from '#shared/postgres/pool'
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
   url: string
-  /** Rows of one statement, on a connection of its own, with a superuser's rights. */
+  /** Rows of one statement, with a superuser's rights, on a connection that soon ends. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** Rows of a table, with its conditions: `count("pages where state = 'done'")`. */
   count(from: string): Promise<number>
@@ -17,6 +17,9 @@ export interface TestDatabase {
 
 /** For the pools of tests: a machine that does ten things at once is slow, not broken. */
 export const PATIENT = { connectTimeout: 60_000 }
+
+/** ms after a look of a test, in which another one may come. `until` waits for at most as long. */
+const IDLE_MS = 500
 
 /** Any number: whoever makes the template holds it, the others wait. */
 const TEMPLATE_LOCK = 5_502_118_430n
@@ -39,19 +42,37 @@ export async function createTestDatabase(test?: Pick<Test, 'teardown'>): Promise
   await onServer(server, client =>
     client.query(`create database ${name} template ${TEMPLATE} strategy file_copy`),
   )
-  const query = (sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> =>
-    onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name)
+  // A look costs little where the connection of the look before is still there.
+  const looks = new pg.Pool({
+    connectionString: inDatabase(superuserOf(server), name),
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+  })
+  // A test may end connections.
+  looks.on('error', () => {})
+  const query = async (sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> => {
+    const look = () => looks.query(sql, values)
+    // Somebody may have ended the connection of the look before.
+    const result = await look().catch((error: Error) => {
+      if (/terminat/.test(error.message)) return look()
+      throw error
+    })
+    return result.rows
+  }
   const database = {
     url: inDatabase(server, name),
     query,
     count: async (from: string) =>
       Number((await query(`select count(*)::int as n from ${from}`))[0]?.n),
-    drop: () =>
+    drop() {
+      // It may wait for a look that hangs, which the drop ends.
+      void looks.end().catch(() => {})
       // Only a superuser may end what autovacuum does there.
-      onServer(
+      return onServer(
         superuserOf(server),
         async client => void (await client.query(`drop database if exists ${name} with (force)`)),
-      ),
+      )
+    },
   }
   test?.teardown(() => database.drop())
   return database
