@@ -128,7 +128,9 @@ function npm(args) {
 }
 
 function handOver(script) {
-  const child = spawn(NODE, [join(CHECKOUT, script), ...process.argv.slice(2)], {
+  // What the script starts finds the compile cache, too.
+  const args = ['--import', './shared/process/compiled.ts', join(CHECKOUT, script)]
+  const child = spawn(NODE, [...args, ...process.argv.slice(2)], {
     cwd: CHECKOUT,
     stdio: 'inherit',
     // The script ends when the process with this number has ended.

@@ -222,7 +222,9 @@ async function tryFile(
 
 /** A process that tries changes of a file, until one of them ends it or takes too long. */
 function startRunner(file: string, tests: string[], signal: AbortSignal) {
-  const options = { silent: true, signal, killSignal: 'SIGKILL' } as const
+  // The compile cache would keep changed files in the place of those that others load.
+  const env = { ...process.env, NODE_COMPILE_CACHE: undefined }
+  const options = { env, silent: true, signal, killSignal: 'SIGKILL' } as const
   const child = fork(new URL('mutant.ts', import.meta.url), [file, ...tests], options)
   let answer = (_passed: boolean) => {}
   child.on('error', () => {}).on('exit', () => answer(false))

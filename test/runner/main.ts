@@ -1,6 +1,5 @@
 import { globSync, writeFileSync } from 'node:fs'
 import { counted, describe } from '#shared/log/printable'
-import { keepCompiled } from '#shared/process/node'
 import { onStopSignal, whenParentIsGone } from '#shared/process/signals'
 import { startTestServers } from '#test/servers'
 import { check, processorSeconds, runFiles, type TestCounts, type TestRun } from './files.ts'
@@ -66,7 +65,6 @@ try {
             ? [check('mutants of what changed', lately, print)]
             : []),
         ]
-  keepCompiled()
 
   const servers = await startTestServers({
     // Long tests may have more data than fits.
