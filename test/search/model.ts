@@ -170,7 +170,7 @@ async function live(steps: Step[], cluster: TestCluster, scale: number): Promise
       const following = (async () => {
         while (!isOver) {
           await world.follower.poll().catch(error => {
-            // The index knows more than a new primary that has lost something, until it is reopened.
+            // The index knows more than a new primary that has lost some, until it is reopened.
             if (!(world.forgets && error.name === 'SegmentsChanged')) unlessAway(error)
           })
           await world.groups.pass(NEVER).catch(unlessAway)
