@@ -15,7 +15,7 @@ import type {
 
 let format: Intl.NumberFormat | undefined
 
-/** Writes 1234567 as "1,234,567". Making the format takes 30 ms, so it is not made at each start. */
+/** Writes 1234567 as "1,234,567". To make the format takes 30 ms, so not every start makes it. */
 function whole(n: number): string {
   format ??= new Intl.NumberFormat('en-GB')
   return format.format(n)

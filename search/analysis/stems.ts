@@ -8,8 +8,8 @@ interface StemmerProgram {
   Stemmer: new (language: number) => { stem(word: string): string }
 }
 
-// What the package exports starts the program in a way that also asks for `Response`, for which
-// Node loads its `fetch`: 80 ms of processor time at each start of a process or thread.
+// The package's own start of the program also asks for `Response`, and Node then loads its `fetch`:
+// 80 ms of processor time at each start of a process or thread.
 const inPackage = (file: string) =>
   new URL(`browser/${file}`, import.meta.resolve('multilingual-stemmer'))
 const { initSync, Languages, Stemmer }: StemmerProgram = await import(inPackage('index.js').href)
