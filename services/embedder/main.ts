@@ -1,6 +1,10 @@
 import { startService } from '#shared/process/start-service'
 
 await startService('embedder', async () => {
-  const { startEmbedder } = await import('./embed.ts')
+  const [{ startEmbedder }] = await Promise.all([
+    import('./embed.ts'),
+    // It opens queues at once. Loaded later, they would not come from root's compile cache.
+    import('#shared/queues/stores'),
+  ])
   return startEmbedder
 })
