@@ -82,8 +82,8 @@ export async function runService(name: string, load: LoadService): Promise<void>
   endOnUnhandledError(log, config.DATABASE_URL)
   try {
     observeProcess(name, number)
-    // Root loads the modules from its own cache: it must not run code that the account can write to
-    // which it then changes.
+    // Root loads the modules from its own cache. It must not run code that the account of the
+    // services can write.
     const start = await load(config)
     // This blocks the event loop, so it comes before the first request. At the end of the process
     // it would come too late if the process is killed.

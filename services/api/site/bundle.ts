@@ -6,8 +6,8 @@ import { type BuildOptions, build, type Metafile, stop } from 'esbuild'
 
 /*
  * esbuild makes the scripts and styles of `web/` from their sources. That takes half a second of
- * processor time, a third of what an API with a small index needs to start. So what it made is kept
- * beside the compiled code, where only our account writes, until one of the sources changes.
+ * processor time. So what it made is kept beside the compiled code, where only our account writes,
+ * until one of the sources changes.
  */
 
 export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url))
