@@ -64,19 +64,13 @@ export function crossOrigin(origins: string[]): RequestHandler[] {
     maxAge: 600,
     preflightContinue: true,
   }
-  const changing = (...methods: string[]) => ({
+  const changing = {
     ...reading,
-    methods: [...reading.methods, ...methods],
+    methods: [...reading.methods, 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [...reading.allowedHeaders, 'Content-Type', 'MCP-Protocol-Version'],
-  })
-  const feeds = changing('POST', 'DELETE')
-  const searches = changing('POST', 'PUT', 'PATCH', 'DELETE')
+  }
   return [
-    cors<Request>(({ path }, done) => {
-      const changed =
-        path === '/mcp' ? 'mcp' : /^\/explore\/(feeds|searches|citations)(\/|$)/.exec(path)?.[1]
-      done(null, changed === undefined ? reading : changed === 'searches' ? searches : feeds)
-    }),
+    cors<Request>(({ path }, done) => done(null, path.startsWith('/v1/') ? reading : changing)),
     (request, response, next) => {
       const asks =
         request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
