@@ -81,7 +81,7 @@ const LLMS = `# Perscope
 
 > A news search for the Netherlands, Belgium and Luxembourg, in Dutch, French, German, Luxembourgish and English. It needs a key.
 
-- [For agents](/docs/agents.md): six read-only tools by the Model Context Protocol, at \`POST /mcp\`
+- [For agents](/docs/agents.md): read-only tools by the Model Context Protocol, at \`POST /mcp\`
 - [Reference](/docs) of the HTTP API; [its OpenAPI document](/v1/openapi.json), and [what is beside it](/explore/openapi.json)
 `
 
