@@ -8,7 +8,7 @@ import {
   readRow,
   readValue,
 } from '#shared/postgres/pool'
-import { changeKept } from './feeds.ts'
+import { changeKept, DeskRefusal } from './feeds.ts'
 
 /** How many citations a key may make, and how many articles all of them may have together. */
 export const CITED_BY_KEY = { citations: 1_000, articles: 5_000_000 } as const
@@ -62,11 +62,6 @@ class OtherArticles extends Error {
   code = '40001'
 }
 
-/** The key has already cited as much as it may. */
-export class TooManyCitations extends Error {
-  override name = 'TooManyCitations'
-}
-
 /** An article of a new citation was taken out meanwhile. The caller searches again. */
 export class CitedRemoved extends Error {
   override name = 'CitedRemoved'
@@ -83,7 +78,8 @@ const COLUMNS = `encode(digest, 'hex') as digest, search, countries, since, wate
  * Stores a citation, or finds the same citation if it exists. Null when the key does not exist or
  * was revoked.
  *
- * @throws TooManyCitations, CitedRemoved
+ * @throws DeskRefusal when the key has cited as much as it may
+ * @throws CitedRemoved
  * @throws OtherArticles when a failover has undone what was read
  */
 export function keepCitation(
@@ -97,11 +93,13 @@ export function keepCitation(
     if (known !== null && known.removedAt === null) return { citation: known, isNew: false }
     const before = (await readRow<{ citations: number; articles: number }>(client, CITED, [keyId]))!
     if (before.citations >= CITED_BY_KEY.citations)
-      throw new TooManyCitations(
+      throw new DeskRefusal(
+        'too_many_citations',
         `A key may make ${CITED_BY_KEY.citations} citations, and this one has.`,
       )
     if (before.articles + articles.length > CITED_BY_KEY.articles)
-      throw new TooManyCitations(
+      throw new DeskRefusal(
+        'too_many_citations',
         `A key may cite ${CITED_BY_KEY.articles} articles; this one has cited ${before.articles}, and would cite ${articles.length} more.`,
       )
     // A removal keeps a hash of each article that is cited. So it comes later, or is seen here.

@@ -49,17 +49,21 @@ export interface FeedWithToken {
 const COLUMNS = `feed_id as id, key_id as "keyId", search_id as "searchId", title, search, created_at as "createdAt",
   last_used_at as "lastUsedAt", requests::float8 as requests`
 
-/** The key already has as many feeds as it may have. */
-export class TooManyFeeds extends Error {
-  override name = 'TooManyFeeds'
-}
-
 /** How many searches a key may keep. Each feed belongs to one of them. */
 export const MAX_SEARCHES = 200
 
-/** The key already keeps as many searches as it may. */
-export class TooManySearches extends Error {
-  override name = 'TooManySearches'
+type Refused = 'too_many_feeds' | 'too_many_searches' | 'too_many_citations' | 'invalid_request'
+
+/** A change that a key may not make. `errorOf` answers with the code and the message. */
+export class DeskRefusal extends Error {
+  override name = 'DeskRefusal'
+  readonly code: Refused
+
+  /** @param code `invalid_request`: the name of a set of outlets is not possible */
+  constructor(code: Refused, message: string) {
+    super(message)
+    this.code = code
+  }
 }
 
 /**
@@ -86,7 +90,7 @@ export type Check = (client: Client) => Promise<void>
  * Makes a feed, and the kept search to which it belongs. Null when the key does not exist or was
  * revoked.
  *
- * @throws TooManyFeeds, TooManySearches
+ * @throws DeskRefusal
  */
 export const createFeed = (
   pool: Pool,
@@ -102,7 +106,7 @@ export const createFeed = (
     return { feed: { ...feed, searchId: searchOfFeed(feed.id) }, token }
   })
 
-/** Makes a feed. The caller is within `changeKept`. @throws TooManyFeeds */
+/** Makes a feed. The caller is within `changeKept`. @throws DeskRefusal */
 export async function insertFeed(
   client: Client,
   keyId: string,
@@ -154,7 +158,7 @@ delete from kept_searches where search_id in (
  * Makes room for a kept search. If the list is full, removes the oldest search that was made with a
  * feed and whose feed has ended.
  *
- * @throws TooManySearches
+ * @throws DeskRefusal
  */
 export async function makeRoomForSearch(client: Client, keyId: string): Promise<void> {
   const kept = await countOf(client, 'select count(*)::int from kept_searches where key_id = $1', [
@@ -163,14 +167,17 @@ export async function makeRoomForSearch(client: Client, keyId: string): Promise<
   if (kept < MAX_SEARCHES) return
   const { rowCount } = await client.query(MAKE_ROOM, [keyId])
   if (rowCount === 0)
-    throw new TooManySearches(`A key may keep ${MAX_SEARCHES} searches; remove one first.`)
+    throw new DeskRefusal(
+      'too_many_searches',
+      `A key may keep ${MAX_SEARCHES} searches; remove one first.`,
+    )
 }
 
-/** @throws TooManyFeeds */
+/** @throws DeskRefusal */
 async function makeRoom(client: Client, keyId: string): Promise<void> {
   const inForce = 'select count(*)::int from search_feeds where key_id = $1 and revoked_at is null'
   if ((await countOf(client, inForce, [keyId])) >= MAX_FEEDS)
-    throw new TooManyFeeds(`A key may have ${MAX_FEEDS} feeds; revoke one first.`)
+    throw new DeskRefusal('too_many_feeds', `A key may have ${MAX_FEEDS} feeds; revoke one first.`)
   await client.query(
     `delete from search_feeds where feed_id in (
        select feed_id from search_feeds where key_id = $1 and revoked_at is not null

@@ -1,5 +1,5 @@
 import type { Pool, Queryable } from '#shared/postgres/pool'
-import { changeKept } from './feeds.ts'
+import { changeKept, DeskRefusal } from './feeds.ts'
 import { noteSetChanged, noteSetRenamed } from './searches.ts'
 
 /** A set of outlets that belongs to a key. Searches name it in place of domains. */
@@ -11,16 +11,6 @@ export interface OutletSet {
 
 /** How many sets a key may have. */
 const MAX_SETS = 100
-
-/** The key already has as many sets as it may. */
-export class TooManySets extends Error {
-  override name = 'TooManySets'
-}
-
-/** A kept search names the set, so the set cannot be removed. */
-export class SetInUse extends Error {
-  override name = 'SetInUse'
-}
 
 const COLUMNS = 'name, domains'
 /** A name of a set as it is compared. */
@@ -36,7 +26,7 @@ export async function listSets(db: Queryable, keyId: string): Promise<OutletSet[
  * Makes a set, or gives the set of this name other outlets. Null when the key does not exist or was
  * revoked.
  *
- * @throws TooManySets
+ * @throws DeskRefusal
  */
 export function putSet(
   pool: Pool,
@@ -47,7 +37,10 @@ export function putSet(
     const known = await listSets(client, keyId)
     const before = known.find(one => foldedSet(one.name) === foldedSet(name))
     if (before === undefined && known.length >= MAX_SETS)
-      throw new TooManySets(`A key may have ${MAX_SETS} sets of outlets, and this one has.`)
+      throw new DeskRefusal(
+        'too_many_searches',
+        `A key may have ${MAX_SETS} sets of outlets, and this one has.`,
+      )
     await client.query(
       `insert into outlet_sets (key_id, folded, name, domains) values ($1, $2, $3, $4)
        on conflict (key_id, folded) do update set name = excluded.name, domains = excluded.domains`,
@@ -64,16 +57,11 @@ export function putSet(
   })
 }
 
-/** Another set of the key has the name. */
-export class NameTaken extends Error {
-  override name = 'NameTaken'
-}
-
 /**
  * Gives a set another name, also in the searches that name it, which still ask the same. Null when
  * the key has no such set.
  *
- * @throws NameTaken
+ * @throws DeskRefusal when another set of the key has the name
  */
 export function renameSet(
   pool: Pool,
@@ -88,7 +76,10 @@ export function renameSet(
     const set = known.get(before)
     if (set === undefined) return null
     if (after !== before && known.has(after))
-      throw new NameTaken(`This key has another set named "${to}"; choose another name.`)
+      throw new DeskRefusal(
+        'invalid_request',
+        `This key has another set named "${to}"; choose another name.`,
+      )
     await client.query(
       'update outlet_sets set folded = $3, name = $4 where key_id = $1 and folded = $2',
       [keyId, before, after, to],
@@ -143,13 +134,16 @@ export async function usersOf(
  * Removes a set.
  *
  * @returns null: the key has no such set
- * @throws SetInUse
+ * @throws DeskRefusal when a kept search names the set
  */
 export async function removeSet(pool: Pool, keyId: string, name: string): Promise<true | null> {
   const removed = await changeKept(pool, keyId, async client => {
     const [user] = await usersOf(client, keyId, name)
     if (user !== undefined)
-      throw new SetInUse(`The kept search "${user.name}" names this set; change it first.`)
+      throw new DeskRefusal(
+        'invalid_request',
+        `The kept search "${user.name}" names this set; change it first.`,
+      )
     const { rowCount } = await client.query(
       'delete from outlet_sets where key_id = $1 and folded = $2',
       [keyId, foldedSet(name)],

@@ -76,7 +76,7 @@ const KEEP = `
  * Keeps a search at the end of the list. Null when the key does not exist or was revoked.
  *
  * @param check throws where the search may not be kept, while the key changes nothing else
- * @throws TooManySearches
+ * @throws DeskRefusal
  */
 export function keepSearch(
   pool: Pool,
@@ -217,7 +217,7 @@ export async function removeSearch(pool: Pool, keyId: string, id: string): Promi
 /**
  * Gives a kept search a feed, or finds its existing feed. Null when the key has no such search.
  *
- * @throws TooManyFeeds
+ * @throws DeskRefusal
  */
 export function giveFeed(
   pool: Pool,

@@ -26,7 +26,6 @@ import {
   keepCitation,
   type NewCitation,
   removedOn,
-  TooManyCitations,
 } from '#shared/desk/citations'
 import { removedSentence } from '#shared/desk/cited-removals'
 import { withSets } from '#shared/desk/outlet-sets'
@@ -92,8 +91,7 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
         const { made, ...cited } = await cite(parts, searches, words, key.plan)
         return keepCitation(searches.db, key.id, made, cited).catch(error => {
           if (error instanceof CitedRemoved && tries > 1) return keep(tries - 1)
-          if (!(error instanceof TooManyCitations)) throw error
-          throw new ApiError('too_many_citations', { message: error.message })
+          throw error
         })
       }
       const done = await keep(TRIES)

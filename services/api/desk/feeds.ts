@@ -16,7 +16,7 @@ import {
   revokeFeed,
 } from '#shared/desk/feeds'
 import { needed, readDescribed } from './described.ts'
-import { type Handler, type OwnerRoutes, refuseMore } from './handler.ts'
+import type { Handler, OwnerRoutes } from './handler.ts'
 import { knownSets } from './outlet-sets.ts'
 
 const answerList: Handler = async ({ pool, key }, _request, response) => {
@@ -29,7 +29,7 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName, key }, request
   const { search, title } = readMembers(request, ['search', 'title'])
   const described = readDescribed(needed(search), title ?? null, key.plan, serviceName, 'title')
   const feed = { search: described.search, title: described.name }
-  const made = await createFeed(pool, key.id, feed, knownSets(key.id, search)).catch(refuseMore)
+  const made = await createFeed(pool, key.id, feed, knownSets(key.id, search))
   // The key was revoked while the request ran.
   if (!made) throw new ApiError('invalid_token')
   const data = madeFeed(publicUrl, made)

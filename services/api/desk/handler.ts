@@ -5,7 +5,6 @@ import type { CursorSecret } from '#services/api/contract/cursor'
 import { ApiError } from '#services/api/contract/errors'
 import type { FeedIdentity } from '#services/api/feeds/rss'
 import type { Config } from '#shared/config/config'
-import { TooManyFeeds, TooManySearches } from '#shared/desk/feeds'
 import type { FoundKey } from '#shared/plans/keys'
 import type { Pool } from '#shared/postgres/pool'
 
@@ -39,15 +38,6 @@ export type OwnerRoutes = [
   operations: Partial<Record<Method, Handler | [Handler]>>,
 ][]
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-
-/** @throws ApiError in place of an error of `shared/desk` about a limit that is reached */
-export function refuseMore(error: unknown): never {
-  if (error instanceof TooManyFeeds)
-    throw new ApiError('too_many_feeds', { message: error.message })
-  if (error instanceof TooManySearches)
-    throw new ApiError('too_many_searches', { message: error.message })
-  throw error
-}
 
 export const noSearch = (): ApiError =>
   new ApiError('not_found', {

@@ -7,14 +7,11 @@ import { type OtherMember, readMembers } from '#services/api/http/body'
 import type { Check } from '#shared/desk/feeds'
 import {
   listSets,
-  NameTaken,
   namesIn,
   type OutletSet,
   putSet,
   removeSet,
   renameSet,
-  SetInUse,
-  TooManySets,
   usersOf,
   withSets,
 } from '#shared/desk/outlet-sets'
@@ -67,14 +64,14 @@ const answerPut: Handler = async ({ pool, key, searches }, request, response) =>
   const users = (await usersOf(pool, key.id, name)).length
   await searches.pay(users / COSTS.searches + domains.length / COSTS.domains)
   if (newName !== null) {
-    const renamed = await renameSet(pool, key.id, name, newName).catch(refuse)
+    const renamed = await renameSet(pool, key.id, name, newName)
     if (renamed === null) throw noSet()
     const [data] = await setObjects([renamed], searches, key.plan)
     response.json({ status: 'ok', data })
     return
   }
   const set = { name, domains }
-  const put = await putSet(pool, key.id, set).catch(refuse)
+  const put = await putSet(pool, key.id, set)
   // The key was revoked while the request ran.
   if (put === null) throw new ApiError('invalid_token')
   const [data] = await setObjects([set], searches, key.plan)
@@ -94,16 +91,9 @@ const noSet = () =>
   })
 
 const answerRemove: Handler = async ({ pool, key }, request, response) => {
-  const removed = await removeSet(pool, key.id, nameIn(request.path)).catch(refuse)
+  const removed = await removeSet(pool, key.id, nameIn(request.path))
   if (removed === null) throw noSet()
   response.status(204).end()
-}
-
-function refuse(error: unknown): never {
-  if (error instanceof TooManySets)
-    throw new ApiError('too_many_searches', { message: error.message })
-  if (error instanceof SetInUse || error instanceof NameTaken) throw invalid('name', error.message)
-  throw error
 }
 
 /** @throws ApiError when the path holds no name */

@@ -15,7 +15,7 @@ import {
 import { alertObject, answerAlert, answerEndAlert } from './alerts.ts'
 import { needed, readDescribed } from './described.ts'
 import { madeFeed } from './feeds.ts'
-import { type Handler, noSearch, type OwnerRoutes, refuseMore } from './handler.ts'
+import { type Handler, noSearch, type OwnerRoutes } from './handler.ts'
 import { answerWhatIsNew } from './new.ts'
 import { knownSets } from './outlet-sets.ts'
 
@@ -31,9 +31,7 @@ const answerList: Handler = async ({ pool, key, config }, _request, response) =>
 const answerNew: Handler = async ({ pool, serviceName, key }, request, response) => {
   const { search, name } = readMembers(request, ['search', 'name'])
   const described = readDescribed(needed(search), name ?? null, key.plan, serviceName)
-  const kept = await keepSearch(pool, key.id, described, knownSets(key.id, search)).catch(
-    refuseMore,
-  )
+  const kept = await keepSearch(pool, key.id, described, knownSets(key.id, search))
   // The key was revoked while the request ran.
   if (kept === null) throw new ApiError('invalid_token')
   response.status(201).json({ status: 'ok', data: searchObject(kept, []) })
@@ -71,7 +69,7 @@ const answerRemove: Handler = async ({ pool, key, id }, _request, response) => {
 }
 
 const answerFeed: Handler = async ({ pool, publicUrl, key, id }, _request, response) => {
-  const found = await giveFeed(pool, key.id, id).catch(refuseMore)
+  const found = await giveFeed(pool, key.id, id)
   if (found === null) throw noSearch()
   response
     .status(found.isNew ? 201 : 200)

@@ -5,9 +5,10 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import { LRUCache } from 'lru-cache'
 import { ArchiveFailure } from '#search/archive/client'
 import { NoPermit } from '#services/api/access/permits'
-import { ApiError } from '#services/api/contract/errors'
+import { ApiError, invalid } from '#services/api/contract/errors'
 import { RETRY_UNAVAILABLE, type SearchMode } from '#services/api/contract/parameters'
 import type { ErrorObject } from '#services/api/contract/resources'
+import { DeskRefusal } from '#shared/desk/feeds'
 import type { Logger } from '#shared/log/logger'
 import { isTransient } from '#shared/postgres/pool'
 import { CircuitOpen } from '#shared/resilience/circuit'
@@ -173,11 +174,15 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
 }
 
 /**
- * Converts a thrown value into the error for the client: an `ApiError` stays itself, and any other
- * value is an internal error.
+ * Converts a thrown value into the error for the client: an `ApiError` stays itself, a refusal of
+ * the desk becomes one, and any other value is an internal error.
  */
 function errorOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
+  if (thrown instanceof DeskRefusal) {
+    const { code, message } = thrown
+    return code === 'invalid_request' ? invalid('name', message) : new ApiError(code, { message })
+  }
   // Postgres is away, or its disk is full; or the archive index does not answer.
   const headers = { 'Retry-After': String(RETRY_UNAVAILABLE) }
   const isAway = [ArchiveFailure, CircuitOpen].some(kind => thrown instanceof kind)
