@@ -1,13 +1,11 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { MONTH_OF_KEY, type QuotaMonth } from '#shared/plans/counting'
-import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from '#shared/plans/keys'
+import { createHmac, randomBytes } from 'node:crypto'
+import { hashSecret } from '#shared/plans/keys'
 import {
   type Client,
   countOf,
   loadSharedSecret,
   type Pool,
   type Queryable,
-  readRow,
   readValue,
   transaction,
 } from '#shared/postgres/pool'
@@ -243,72 +241,6 @@ export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<numb
 /** The id of the feed with this token, even if the feed was revoked. */
 export const feedOfToken = (db: Queryable, token: string): Promise<string | null> =>
   readValue(db, 'select feed_id from search_feeds where token_hash = $1', [hashSecret(token)])
-
-/**
- * The result for an address: an active feed with its key, or an ended feed. A feed also ends when
- * its key is revoked.
- */
-type FoundFeed =
-  | { ended: true }
-  | { ended: false; id: string; title: string; search: string; access: FoundKey }
-
-// One statement reads feed, key, month and the columns of `Beside`, because every request waits for
-// it. $1 token_hash. Index: search_feeds_token_hash_key
-const FIND = ({ columns, tables }: Beside) => `
-  select f.*, k.*, m.*, ${columns} from (
-    select feed_id, key_id, token_hash, title, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
-  join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
-  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${tables}`
-
-/** Further columns for the same statement, from tables with one row. */
-interface Beside {
-  columns: string
-  tables: string
-}
-
-interface FoundRow extends PlanRow, QuotaMonth {
-  revoked_at: Date | null
-  feed_id: string
-  token_hash: Buffer
-  title: string
-  search: string
-  feed_revoked_at: Date | null
-}
-
-/** The feed of a token, with the columns of `beside`; null: no feed has this token. */
-export async function findFeed<State>(
-  db: Queryable,
-  token: string,
-  beside: Beside,
-): Promise<(FoundFeed & { beside: State }) | null> {
-  const hash = hashSecret(token)
-  const row = await readRow<FoundRow & State>(db, {
-    name: 'find-feed',
-    text: FIND(beside),
-    values: [hash],
-  })
-  if (!row || !timingSafeEqual(row.token_hash, hash)) return null
-  if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true, beside: row }
-  return {
-    ended: false,
-    id: row.feed_id,
-    title: row.title,
-    search: row.search,
-    access: foundKey(row),
-    beside: row,
-  }
-}
-
-// The commit does not wait for the disk. A crash of the server may lose the counts of the last
-// second.
-const COUNT = `
-with lazily as materialized (select set_config('synchronous_commit', 'off', true))
-update search_feeds set requests = requests + 1, last_used_at = now() from lazily where feed_id = $1`
-
-/** Counts a request for a feed. */
-export async function countRequest(db: Queryable, feedId: string): Promise<void> {
-  await db.query({ name: 'count-feed', text: COUNT, values: [feedId] })
-}
 
 /** Prefix of all tokens. Scanners find tokens in logs and commits by this prefix. */
 const PREFIX = 'psf_'
