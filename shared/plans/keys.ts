@@ -206,7 +206,8 @@ function fromRow(row: KeyRow): ApiKey {
   return { id, name, plan: planOf(row), createdAt, revokedAt }
 }
 
-function planOf(row: PlanRow): Plan {
+/** The plan in a row. */
+export function planOf(row: PlanRow): Plan {
   const countries = COUNTRIES.filter(country => row.countries.includes(country))
   return { countries, history: historyOf(row), rate: row.rate, quota: row.quota }
 }

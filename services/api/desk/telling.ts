@@ -14,7 +14,7 @@ import { nextTime } from '#shared/desk/alerts/times'
 import { withSets } from '#shared/desk/outlet-sets'
 import type { Logger } from '#shared/log/logger'
 import { createOutageLog } from '#shared/log/outage'
-import { foundKey, PLAN_COLUMNS, type PlanRow } from '#shared/plans/keys'
+import { PLAN_COLUMNS, type PlanRow, planOf } from '#shared/plans/keys'
 import { type Pool, PRIMARY_HISTORY } from '#shared/postgres/pool'
 import { type Repeated, repeatEvery } from '#shared/process/repeat'
 import { createTurns } from '#shared/resilience/turns'
@@ -171,9 +171,8 @@ interface Looked {
 
 /** Searches from the place of the alert up to the clock. */
 async function search(pool: Pool, index: TellingIndex, due: Due): Promise<Looked> {
-  const { id, plan } = foundKey({ ...due, used: 0, period: '', reset: 0, left: 0 }).key
-  const query = newOf(await withSets(pool, id, due.search), due, plan, due.withinDays)
-  const { lastSeq, version, wordsVersion } = due
+  const { id, lastSeq, version, wordsVersion } = due
+  const query = newOf(await withSets(pool, id, due.search), due, planOf(due), due.withinDays)
   // Requests of this process wait for one short turn.
   const pace = createPace(SHORT_TURN)
   const range = { above: due.seq, state: { lastSeq, version, wordsVersion }, pace }
