@@ -105,13 +105,11 @@ export async function collectCited<At>(
   withPace: WithPermit,
 ): Promise<CitedLine[]> {
   const found: CitedLine[] = []
-  for (
-    let at: At | null = null, isFirst = true;
-    isFirst || (at !== null && found.length <= MOST_CITED);
-  ) {
+  let at: At | null = null
+  do {
     const { rows, next }: { rows: Listed[]; next: At | null } = await page(at)
     found.push(...(await withPace(pace => eachIn(pace, rows, citedLine))))
-    ;[at, isFirst] = [next, false]
-  }
+    at = next
+  } while (at !== null && found.length <= MOST_CITED)
   return withPace(pace => sortedIn(pace, found, (a, b) => a.seq < b.seq))
 }
