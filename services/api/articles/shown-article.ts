@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ArticleForm, KeptArticle, Stated } from '#search/index'
+import type { ArticleObject } from '#services/api/contract/resources'
 import { articleObject } from '#shared/articles/article'
 
 export { articleObject } from '#shared/articles/article'
@@ -27,6 +28,9 @@ export interface ShownArticle extends KeptArticle {
     item: Piece | null
   }
 }
+
+/** The article object of the contract, from its bytes: the API keeps no rows of articles. */
+export const articleIn = ({ bytes }: Piece): ArticleObject => JSON.parse(bytes.toString())
 
 /** An article on a page of a search by meaning has a relevance. */
 export type Listed = ShownArticle & { relevance?: number }

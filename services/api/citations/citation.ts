@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { eachIn, type Pace } from '#search/index'
 import type { WithPermit } from '#services/api/access/access'
-import type { Listed, ShownArticle } from '#services/api/articles/shown-article'
+import { articleIn, type Listed } from '#services/api/articles/shown-article'
 import { LIMITS } from '#services/api/contract/parameters'
 import { type ArticlesRequest, searchOf } from '#services/api/contract/request'
 import type { ArticleObject } from '#services/api/contract/resources'
@@ -50,10 +50,6 @@ export async function citationDigest(
 
 export const markOf = (line: string): number => hash('sha256', line, 'buffer').readInt32BE()
 
-/** The article object of the contract, read from a kept article. */
-export const objectOf = ({ pieces }: ShownArticle): ArticleObject =>
-  JSON.parse(pieces.json.bytes.toString())
-
 /** How many articles of a search are read at a time while a citation is made. */
 export const CITED_PAGE = 500
 
@@ -88,7 +84,7 @@ async function sortedIn<A>(
 }
 
 const citedLine = (row: Listed): CitedLine => {
-  const article = objectOf(row)
+  const article = articleIn(row.pieces.json)
   const line = lineOf(article)
   return { seq: row.seq, id: article.id, line, mark: markOf(line) }
 }

@@ -4,14 +4,14 @@ import { eachIn } from '#search/index'
 import { accessOf } from '#services/api/access/access'
 import { COSTS } from '#services/api/access/costs'
 import type { Searches } from '#services/api/articles/find'
-import type { ShownArticle } from '#services/api/articles/shown-article'
+import { articleIn, type ShownArticle } from '#services/api/articles/shown-article'
 import type { ArticleObject } from '#services/api/contract/resources'
 import { csvHead, csvLine, csvRecord } from '#shared/articles/csv'
 import { type Citation, readCited } from '#shared/desk/citations'
 import { type BareLine, readBareLines, saidHash, saidText } from '#shared/desk/cited-removals'
 import { COVERED, coveredBy, covers, type Reach } from '#shared/plans/reach'
 import { countOf, type Queryable } from '#shared/postgres/pool'
-import { headOf, objectOf } from './citation.ts'
+import { headOf } from './citation.ts'
 import { bibtexOf, FORMATS, type Format, risOf, TYPES, workOf } from './formats.ts'
 import { addressOf, citationObject } from './page.ts'
 
@@ -65,8 +65,8 @@ export async function sendArticles(
       const all = await index.articles(seqs)
       if (all.length < seqs.length) removed.push(...(await bareWithin(db, seqs, reach)))
       return eachIn(pace, all, one => {
-        const object = objectOf(one)
-        return covers(reach, object) ? of(object, one) : ''
+        const article = articleIn(one.pieces.json)
+        return covers(reach, article) ? of(article, one) : ''
       })
     })
     const part = written.filter(one => one !== '').join(between)

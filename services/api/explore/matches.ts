@@ -4,9 +4,10 @@ import { fits, wordRuns } from '#search/browser'
 import { type Expression, findingAny, leavesOf, type Match, type Pace } from '#search/index'
 import { findPage } from '#services/api/articles/articles'
 import type { Asking } from '#services/api/articles/find'
+import { articleIn } from '#services/api/articles/shown-article'
 import type { CursorSecret } from '#services/api/contract/cursor'
 import { readSearch } from '#services/api/contract/request'
-import { type ArticleObject, dataOf, objectOf, TEXT } from '#services/api/contract/resources'
+import { dataOf, objectOf, TEXT } from '#services/api/contract/resources'
 import { type Answer, jsonAnswer } from '#services/api/http/answer'
 import type { Language } from '#shared/articles/article'
 import type { Queryable } from '#shared/postgres/pool'
@@ -76,8 +77,7 @@ export async function answerMatches(asking: Asking, cursorSecret: CursorSecret):
     const countPlaces = async (text: string, language: Language) =>
       inExpression?.(text, language, pace) ?? placesIn(wordsOf(text), match, language, pace)
     for (const { seq, pieces } of found.rows) {
-      const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
-      const { id, title, snippet, language } = article
+      const { id, title, snippet, language } = articleIn(pieces.json)
       const shown = wordRuns(
         boundMarks(`${title} ${snippet ?? ''}`.slice(0, SHOWN)).normalize('NFC'),
       )

@@ -1,5 +1,11 @@
 import { type Asking, findArticles, plannedOf, type Searches } from '#services/api/articles/find'
-import { digestOf, type Listed, type Piece, pieceOf } from '#services/api/articles/shown-article'
+import {
+  articleIn,
+  digestOf,
+  type Listed,
+  type Piece,
+  pieceOf,
+} from '#services/api/articles/shown-article'
 import { LIMITS } from '#services/api/contract/parameters'
 import {
   type ArticlesRequest,
@@ -213,11 +219,9 @@ function makeItems(index: Pick<Searches['index'], 'recount'>, articles: readonly
   if (without.length > 0) index.recount(without.map(({ seq }) => seq))
 }
 
-/** Makes the item of an article from its JSON, because the API keeps no rows of articles. */
-export function makeItem(json: Piece): Piece {
-  const article: ArticleObject = JSON.parse(json.bytes.toString())
-  return pieceOf(writeElement(itemOf(article), INDENT))
-}
+/** Makes the item of an article from its JSON. */
+export const makeItem = (json: Piece): Piece =>
+  pieceOf(writeElement(itemOf(articleIn(json)), INDENT))
 
 /** The item that `makeItems` has made. */
 function itemPiece({ pieces }: Listed): Piece {
@@ -245,8 +249,7 @@ function addItem(parts: Buffer[], article: Listed, withSource: boolean): void {
  * has no `source`.
  */
 function sourceOf({ pieces }: Listed): XmlElement[] {
-  const { outlet }: ArticleObject = JSON.parse(pieces.json.bytes.toString())
-  const { name, domain } = outlet
+  const { name, domain } = articleIn(pieces.json).outlet
   return domain === null
     ? []
     : [{ name: 'source', attributes: { url: `https://${domain}/` }, content: name ?? domain }]
