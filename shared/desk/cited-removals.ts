@@ -105,7 +105,12 @@ const BARE = `
     from tombstones t join articles a using (seq)
    where t.seq = any ($1::bigint[]) and t.cited_hash is not null`
 
-export const bareLineOf = ({ id, ingested_at, published_at, h }: BareLine): string =>
+export const bareLineOf = ({
+  id,
+  ingested_at,
+  published_at,
+  h,
+}: Pick<BareLine, 'id' | 'ingested_at' | 'published_at' | 'h'>): string =>
   [id, ingested_at ?? '', published_at ?? '', h].join('\t')
 
 /** A sentence on the articles of a citation that were taken out; null: all are there. */

@@ -6,7 +6,7 @@ import { LIMITS } from '#services/api/contract/parameters'
 import { type ArticlesRequest, searchOf } from '#services/api/contract/request'
 import type { ArticleObject } from '#services/api/contract/resources'
 import type { CitedNumber } from '#shared/desk/citations'
-import { type Said, saidHash } from '#shared/desk/cited-removals'
+import { bareLineOf, type Said, saidHash } from '#shared/desk/cited-removals'
 import type { Reach } from '#shared/plans/reach'
 
 /*
@@ -34,7 +34,7 @@ export function headOf(search: string, { countries, since }: Reach): string[] {
 type Identified = Pick<ArticleObject, 'id' | 'ingested_at' | 'published_at'>
 
 export const lineOf = (article: Said & Identified): string =>
-  [article.id, article.ingested_at ?? '', article.published_at ?? '', saidHash(article)].join('\t')
+  bareLineOf({ ...article, h: saidHash(article) })
 
 /** The digest of a citation. Ids are ASCII, and no id has a tab. */
 export async function citationDigest(
