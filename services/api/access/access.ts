@@ -24,7 +24,7 @@ import type { Turns } from './turns.ts'
 export function checkKey(admissions: Admissions, lock: AddressLock): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const credentials = readCredentials(request)
-    const address = () => lockAddress(request.ip, request.socket.remoteAddress)
+    const address = () => lockAddress(request)
     if (credentials.kind === 'missing') {
       refuseLocked(await lock.remaining(address()))
       const headers = { 'WWW-Authenticate': 'Bearer realm="perscope"' }

@@ -96,13 +96,19 @@ export function createAddressLock(
   }
 }
 
+/** The parts of a request that tell who sent it. `ip` may be what a proxy forwarded. */
+interface Caller {
+  ip?: string | undefined
+  socket: { remoteAddress?: string | undefined }
+}
+
 /**
  * The address that a failure counts against: an IPv4 address, or the /56 of an IPv6 one, which a
  * provider gives to one household or office. IPv4 inside IPv6 (`::ffff:…`) is IPv4. When a proxy
  * forwarded something that is no address, the connection's own address counts.
  */
-export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
-  const address = [forwarded, connection].find(
+export function lockAddress({ ip, socket }: Caller): string {
+  const address = [ip, socket.remoteAddress].find(
     candidate => candidate !== undefined && isIP(candidate) !== 0,
   )
   return address === undefined ? 'unknown' : ipKeyGenerator(address, 56)

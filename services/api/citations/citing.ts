@@ -103,7 +103,7 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
     },
     async page(request, response, next) {
       refuseParameters(request, NO_PARAMETERS)
-      const address = lockAddress(request.ip, request.socket.remoteAddress)
+      const address = lockAddress(request)
       const citation = await parts.strangers
         .take(`cite ${address}`, () => find(parts.pool, request.path))
         .catch(refuseStranger)

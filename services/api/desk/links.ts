@@ -61,7 +61,7 @@ export function linkPages(pool: Pool, strangers: Permits, serviceName: string): 
         wants: parameters.get('wants'),
         shown: parameters.get('shown'),
       }
-      const address = lockAddress(request.ip, request.socket.remoteAddress)
+      const address = lockAddress(request)
       const work = async () => answer({ ...asked, secrets: await loadAlertSecrets(pool) })
       const html = await strangers.take(`link ${address}`, work).catch(refuseStranger)
       response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex, nofollow' })

@@ -33,7 +33,7 @@ export function removedPage(
 ): RequestHandler {
   return async (request, response, next) => {
     if (request.accepts(['application/json', 'text/html']) !== 'text/html') return next()
-    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const address = lockAddress(request)
     const id = decodeURIComponent(request.path.slice('/a/'.length))
     // Without the database the explorer says that the API does not answer.
     const at = await strangers.take(`a ${address}`, () => removedAt(pool, id)).catch(() => null)

@@ -27,7 +27,7 @@ export function checkToken(
   permits: Permits,
 ): RequestHandler {
   return async (request, response, next) => {
-    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const address = lockAddress(request)
     const { token, format } = partsOf(request.path)
     const hash = hashSecret(token)
     const found = looksLikeToken(token)

@@ -257,7 +257,7 @@ function limitConnections(server: Server, connections: Connections, limits: Http
   server.prependListener('connection', (socket: unknown) => {
     // `readAgain` emits a connection a second time, as another kind of stream.
     if (!(socket instanceof Socket)) return
-    const address = lockAddress(undefined, socket.remoteAddress)
+    const address = lockAddress({ socket })
     const same = ofAddress.get(address) ?? { count: 0, silent: new Set() }
     ofAddress.set(address, same)
     for (const crowd of [all, same]) {

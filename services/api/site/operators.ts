@@ -114,9 +114,7 @@ export function requireOperator(key: string, lock: AddressLock): RequestHandler 
     if (timingSafeEqual(digest(sent.key), expected)) return next()
     // These pages must also work while the database is away. A wrong key that cannot be counted is
     // then only refused.
-    const seconds = await lock
-      .fail(lockAddress(request.ip, request.socket.remoteAddress))
-      .catch(() => null)
+    const seconds = await lock.fail(lockAddress(request)).catch(() => null)
     if (seconds === null) throw challenge('invalid_token', WRONG)
     throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
   }
