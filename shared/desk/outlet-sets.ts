@@ -131,12 +131,11 @@ export async function usersOf(
 }
 
 /**
- * Removes a set.
+ * Removes a set; false when the key has no such set.
  *
- * @returns null: the key has no such set
  * @throws DeskRefusal when a kept search names the set
  */
-export async function removeSet(pool: Pool, keyId: string, name: string): Promise<true | null> {
+export async function removeSet(pool: Pool, keyId: string, name: string): Promise<boolean> {
   const removed = await changeKept(pool, keyId, async client => {
     const [user] = await usersOf(client, keyId, name)
     if (user !== undefined)
@@ -150,7 +149,7 @@ export async function removeSet(pool: Pool, keyId: string, name: string): Promis
     )
     return rowCount === 1
   })
-  return removed ? true : null
+  return removed === true
 }
 
 /** Whether an entry of `outlets` is the name of a set: domains have a dot, and names have none. */

@@ -91,8 +91,7 @@ const noSet = () =>
   })
 
 const answerRemove: Handler = async ({ pool, key }, request, response) => {
-  const removed = await removeSet(pool, key.id, nameIn(request.path))
-  if (removed === null) throw noSet()
+  if (!(await removeSet(pool, key.id, nameIn(request.path)))) throw noSet()
   response.status(204).end()
 }
 
