@@ -63,7 +63,12 @@ export async function listSearches(db: Queryable, keyId: string): Promise<KeptSe
   }))
 }
 
-async function findSearch(db: Queryable, keyId: string, id: string): Promise<KeptSearch | null> {
+/** A kept search of a key; null: the key has no such search. */
+export async function findSearch(
+  db: Queryable,
+  keyId: string,
+  id: string,
+): Promise<KeptSearch | null> {
   return (await listSearches(db, keyId)).find(one => one.id === id) ?? null
 }
 

@@ -10,7 +10,7 @@ import { UNWANTED } from '#shared/desk/alerts/refusals'
 import { loadAlertSecrets } from '#shared/desk/alerts/secrets'
 import { isWhen } from '#shared/desk/alerts/times'
 import { withSets } from '#shared/desk/outlet-sets'
-import { type KeptSearch, listSearches } from '#shared/desk/searches'
+import { findSearch, type KeptSearch } from '#shared/desk/searches'
 import type { Plan } from '#shared/plans/keys'
 import { type Handler, noSearch } from './handler.ts'
 import { newOf } from './place.ts'
@@ -79,8 +79,8 @@ const NAMES = openClientNames()
 export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
   const members = readMembers(request, ['to', 'when', 'time_zone', 'language'], DAYS)
   const { other: days, to, when = '', time_zone: zone = 'UTC', language: written = 'en' } = members
-  const kept = (await listSearches(pool, key.id)).find(one => one.id === id)
-  if (kept === undefined) throw noSearch()
+  const kept = await findSearch(pool, key.id, id)
+  if (kept === null) throw noSearch()
   const problems = createProblems()
   const lookUp = (host: string) => NAMES.addressesOf(key.id, host)
   const address = await readAddress(to ?? '', config, lookUp)
@@ -122,7 +122,7 @@ function checkSearch({ search }: Pick<KeptSearch, 'search'>, problems: Problems,
 }
 
 export const answerEndAlert: Handler = async ({ pool, key, id }, _request, response) => {
-  if (!(await listSearches(pool, key.id)).some(one => one.id === id)) throw noSearch()
+  if ((await findSearch(pool, key.id, id)) === null) throw noSearch()
   await endAlert(pool, key.id, id)
   response.status(204).end()
 }
