@@ -284,6 +284,23 @@ t.test(
   },
 )
 
+t.test(
+  'a sitemap index whose outlet leaves the catalogue between two parts has not failed',
+  async t => {
+    await only(['/index.xml'])
+    site.on('/index.xml', sitemapIndex(at('/left.xml'), at('/fine.xml')))
+    site.on('/fine.xml', sitemapOf('/fine'))
+    site.on('/left.xml', async (_request, response) => {
+      await run.pool.query('update outlets set active = false')
+      response.writeHead(404).end()
+    })
+    await poll()
+    t.match((await run.pool.query('select failures, last_error from feeds')).rows, [
+      { failures: 0, last_error: null },
+    ])
+  },
+)
+
 t.test('a sitemap index with more recent parts than one poll reads is read in several', async t => {
   await only(['/big-index.xml'])
   const numbers = Array.from({ length: 20 }, (_, n) => n)

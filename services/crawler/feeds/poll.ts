@@ -110,10 +110,10 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
     moved: document.moved,
   }
   const saved = await savePoll(crawl.pool, feed, result, crawl.config)
-  const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
-  pagesDiscovered.inc({}, discovered - parts.discovered)
+  const { added, gap, older } = saved ?? { added: 0, gap: null, older: null }
+  pagesDiscovered.inc({}, added)
   crawl.asked.add(feed.outletNo, feed.kind === 'feed' ? { polls: 1 } : { sitemaps: 1 })
-  crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
+  crawl.log.debug({ feed: feed.url, discovered: parts.discovered + added, unchanged }, 'polled')
   const licence = unchanged ? null : document.feed.licence
   if (licence !== null) {
     const seen = [valued('licence', licence, 'feed')]

@@ -58,8 +58,8 @@ export interface Gap {
 
 /** What a saved poll has found. */
 export interface SavedPoll {
-  /** The number of new addresses. */
-  discovered: number
+  /** The number of new addresses, without those of its parts. */
+  added: number
   /** A gap that nothing can close. */
   gap: Gap | null
   /** The older page to read, because a gap is open. */
@@ -127,7 +127,7 @@ export async function savePoll(
         moved,
       ],
     )
-    return { discovered, gap, older }
+    return { added: saved.added, gap, older }
   })
 }
 
