@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { askHost } from '#services/crawler/fetch/permitted-request'
+import { beginVisit, endVisit } from '#services/crawler/hosts/leases'
+import { readValue } from '#shared/postgres/pool'
 import { outletHealth } from '#status/health'
 import { html, rss, startCrawl } from './crawl.ts'
 import { cutShort, type Handler, pour, redirect, reply, type Site, startSite } from './site.ts'
@@ -105,6 +108,22 @@ t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
     const before = site.seen[index - 1]?.until ?? 0
     t.ok(from - before >= 399, `${from - before} ms`)
   }
+})
+
+t.test('a permit ends when the database is lost just before its request', async t => {
+  const { site } = await published(t, null)
+  const { pool, leases } = run.crawl
+  const visit = await beginVisit(pool, leases, site.host, null)
+  t.teardown(() => endVisit(pool, leases, visit!))
+  const needed = () => pool.query('select lost').then(() => true)
+  const options = { outletNo: 1, patience: 1_000, needed }
+  await t.rejects(askHost(run.crawl, visit!, new URL(site.origin), {}, options), {
+    message: /lost/,
+  })
+  const free = () => readValue<Date>(pool, 'select free_at from hosts where host = $1', [site.host])
+  const before = await free()
+  await new Promise(resolve => setTimeout(resolve, 5_000))
+  t.same(await free(), before, 'it is not renewed')
 })
 
 t.test(

@@ -93,10 +93,14 @@ async function requestWithPermit(
   })
   if (outcome.kind !== 'permit') return outcome
   const { permit } = outcome
-  const needed = options.needed === undefined || (await options.needed())
-  if (!needed || !permit.alive() || !visit.alive()) {
+  const needed = await options.needed?.().catch((error: unknown) => {
+    // A permit that nobody ends would be renewed for ever.
+    leases.drop(permit)
+    throw error
+  })
+  if (needed === false || !permit.alive() || !visit.alive()) {
     await endPermit(pool, leases, permit, delay, { requested: false, pause: 0, error: null })
-    return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
+    return needed === false ? { kind: 'busy', wait: 0 } : { kind: 'interrupted' }
   }
   const read = { bytes: 0 }
   const result = await request(url, { ...introduction(config), ...headers }, asking.connect, {
