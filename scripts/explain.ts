@@ -1,5 +1,4 @@
 import { addressHash, firstDomain } from '#search/removals'
-import { gunzipFile } from '#services/crawler/fetch/compression'
 import { type Explanation, explainPage, type FieldExplanation } from '#services/normaliser/explain'
 import { type LoadedPage, loadPage } from '#services/normaliser/pages/load'
 import { addressKey, readAddress } from '#shared/articles/address'
@@ -181,7 +180,7 @@ async function fetchPage(
   const trial = openTrial(config, signal)
   try {
     const { answer, url } = await trial.get(new URL(page.url))
-    const body = answer.status < 300 ? await gunzipFile(answer.body, config.CRAWL_MAX_BYTES) : null
+    const body = answer.status < 300 ? answer.body : null
     return {
       ...page,
       finalUrl: url.href,

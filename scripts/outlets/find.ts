@@ -2,7 +2,6 @@ import { Parser } from 'htmlparser2'
 import { getDomain } from 'tldts'
 import type { FeedFormat } from '#services/crawler/feeds/parsing/feed'
 import type { ParsedFeed } from '#services/crawler/feeds/parsing/parse'
-import { gunzipFile } from '#services/crawler/fetch/compression'
 import { RequestFailure } from '#services/crawler/fetch/request-failure'
 import { isOfNews, sitemapsOf } from '#services/crawler/fetch/robots'
 import { addressKey, readAddress } from '#shared/articles/address'
@@ -67,11 +66,10 @@ async function tryFeed(trial: Trial, url: string): Promise<Findings> {
 /** Null: the answer is no feed. */
 export async function parseFeed(
   { answer, url }: Answered,
-  { config, parser }: Trial,
+  { parser }: Trial,
 ): Promise<ParsedFeed | null> {
   const contentType = answer.headers['content-type'] ?? null
-  const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  return parser.parse({ bytes, contentType, url: url.href }, url.host)
+  return parser.parse({ bytes: answer.body, contentType, url: url.href }, url.host)
 }
 
 async function describe(answered: Answered, from: string, trial: Trial) {

@@ -8,7 +8,7 @@ import {
 } from '#services/crawler/fetch/connector'
 import { createLeniency } from '#services/crawler/fetch/lenient'
 import { MISREAD } from '#services/crawler/fetch/permitted-request'
-import { followAll, freshTrack } from '#services/crawler/fetch/polite-get'
+import { type Fetched, followAll, freshTrack } from '#services/crawler/fetch/polite-get'
 import { type FetchedResponse, request } from '#services/crawler/fetch/request'
 import {
   asFailure,
@@ -21,7 +21,6 @@ import { productToken } from '#shared/outlets/rights'
 
 /** The requests of one check: each host gets one request at a time, with a pause between two. */
 export interface Trial {
-  config: Config
   parser: FeedParser
   signal: AbortSignal
   /**
@@ -53,7 +52,7 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
   const robotsAnswer = (url: URL) => {
     const known =
       robots.get(url.origin) ??
-      follow(new URL('/robots.txt', url), ask).then(
+      follow(new URL('/robots.txt', url), ask, config).then(
         ({ answer }) => answer,
         (error: unknown) => asFailure(error),
       )
@@ -76,10 +75,9 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
     return ask(url, cookie, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
   }
   return {
-    config,
     parser,
     signal,
-    get: url => follow(url, askAllowed),
+    get: url => follow(url, askAllowed, config),
     async robotsText(url) {
       const answer = await robotsAnswer(url)
       return !(answer instanceof RequestFailure) && answer.status < 300
@@ -157,12 +155,13 @@ function pacedRequest(config: Config, signal: AbortSignal): Ask {
  * Follows redirects as the crawler does, with cookies. `permanent`: every redirect was a permanent
  * one (301, 308).
  */
-async function follow(from: URL, ask: Ask): Promise<Answered> {
+async function follow(from: URL, ask: Ask, { CRAWL_MAX_BYTES }: Config): Promise<Answered> {
   const track = freshTrack()
-  const fetched = await followAll(track, from, async url => {
+  const step = async (url: URL): Promise<Fetched> => {
     const answer = await ask(url, track.cookies.headerFor(url))
     return { kind: 'answer', answer, url, moved: null }
-  })
+  }
+  const fetched = await followAll(track, from, step, CRAWL_MAX_BYTES)
   if (fetched.kind === 'answer')
     return { ...fetched, permanent: fetched.moved?.href === fetched.url.href }
   throw new Error('detail' in fetched ? fetched.detail : fetched.kind)

@@ -3,10 +3,8 @@ import { withFiles } from '#shared/outlets/rights'
 import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
 import type { Crawl } from './crawl.ts'
 import { pagesFetched } from './crawl-metrics.ts'
-import { gunzipFile } from './fetch/compression.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
-import { asFailure } from './fetch/request-failure.ts'
 import { recallStated, statedOf } from './fetch/robots.ts'
 import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
@@ -50,7 +48,7 @@ export interface Asked {
 
 /** Asks for one page, as politely as for all. Null: it was interrupted. */
 export async function askPage(crawl: Crawl, visit: Lease, page: AskedPage): Promise<Asked | null> {
-  const { pool, config } = crawl
+  const { pool } = crawl
   const url = new URL(page.url)
   const owner = await readOwnership(pool, page.outletNo, url)
   const unasked = (verdict: Verdict, goesOn: boolean) => ({ verdict, goesOn, async spend() {} })
@@ -61,10 +59,9 @@ export async function askPage(crawl: Crawl, visit: Lease, page: AskedPage): Prom
   const early = await tdmVerdict(crawl, visit, page, url)
   if (early.kind === 'interrupted') return null
   if (early.kind === 'put back') return unasked(early, early.host !== visit.host)
-  const fetched = await unzipped(
-    await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
-    config.CRAWL_MAX_BYTES,
-  )
+  const fetched = await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, {
+    refreshOf,
+  })
   if (fetched.kind === 'interrupted') return null
   const took = performance.now() - begun
   const judged = await ofOwnHost(pool, page, judge(fetched, page.attempts))
@@ -231,20 +228,6 @@ async function spendTry(
           : 'in time'
   const tried = { bytes: reason === 'too-large' ? config.CRAWL_MAX_BYTES : bytes, answer, unread }
   if (await noteTry(pool, outletNo, tried, config)) held.pages.add(outletNo)
-}
-
-/** Decompresses a body whose headers do not say that it is compressed. */
-async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
-  if (fetched.kind !== 'answer') return fetched
-  try {
-    return {
-      ...fetched,
-      answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) },
-    }
-  } catch (error) {
-    const { kind, message } = asFailure(error)
-    return { kind: 'failure', reason: kind, detail: message }
-  }
 }
 
 /**

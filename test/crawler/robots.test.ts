@@ -58,6 +58,7 @@ t.test(
       'too many requests': reply(429),
       'a file that is not sent': reply(304),
       'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
+      'half a gzip file': reply(200, {}, gzipSync('User-agent: *\nAllow: /').subarray(0, -9)),
       'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
     })) {
       const { site, at } = await published(t, robots, '/a')
@@ -98,6 +99,12 @@ t.test('a feed that robots.txt forbids is not read, and the outlet fails', async
   await run.workOff()
   t.equal(site.to('/feed.xml').length, 0)
   t.match(await outletHealth(run.pool), [{ health: 'failing', error: /forbids \/feed\.xml/ }])
+})
+
+t.test('a robots.txt that is a gzip file is obeyed, too', async t => {
+  const { at } = await published(t, reply(200, {}, gzipSync('User-agent: *\nDisallow: /a')), '/a')
+  await run.workOff()
+  t.match(await run.page(at('/a')), { state: 'refused', reason: 'robots' })
 })
 
 t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {

@@ -1,5 +1,4 @@
 import type { Crawl } from '#services/crawler/crawl'
-import { gunzipFile } from '#services/crawler/fetch/compression'
 import { type Fetched, politeGet } from '#services/crawler/fetch/polite-get'
 import {
   conditions,
@@ -8,7 +7,6 @@ import {
   type Validators,
   validatorsOf,
 } from '#services/crawler/fetch/request'
-import { RequestFailure } from '#services/crawler/fetch/request-failure'
 import type { Lease } from '#services/crawler/hosts/leases'
 import { LONGEST_RETRY_AFTER, readRetryAfter } from '#shared/resilience/retry-after'
 import type { ParsedFeed } from './parsing/parse.ts'
@@ -85,8 +83,8 @@ export async function readDocument(
   if (isUnchanged) return { kind: 'unchanged', fresh: freshFor(answer.headers), moved }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)
   const contentType = answer.headers['content-type'] ?? null
+  const bytes = answer.body
   try {
-    const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
     await poll.beforeParsing()
     const feed = await crawl.parser.parse(
       { bytes, contentType, url: url.href, old },
@@ -108,10 +106,8 @@ export async function readDocument(
     }
   } catch (error) {
     if (crawl.ending.aborted) return { kind: 'interrupted' }
-    if (error instanceof ParseFailure)
-      return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }
-    if (!(error instanceof RequestFailure)) throw error
-    return { kind: 'failure', reason: error.kind, detail: error.message, wait: {} }
+    if (!(error instanceof ParseFailure)) throw error
+    return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }
   }
 }
 

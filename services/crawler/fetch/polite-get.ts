@@ -3,10 +3,11 @@ import type { Lease } from '#services/crawler/hosts/leases'
 import { readTarget } from '#shared/articles/address'
 import { productToken } from '#shared/outlets/rights'
 import { readRetryAfter } from '#shared/resilience/retry-after'
+import { gunzipFile } from './compression.ts'
 import { type Asking, askHost, type HostReply, OWN_PAUSE } from './permitted-request.ts'
 import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
-import { NEVER_ASKED } from './request-failure.ts'
+import { asFailure, NEVER_ASKED, RequestFailure } from './request-failure.ts'
 import {
   isAllowed,
   isOfNews,
@@ -130,7 +131,7 @@ export async function politeGet(
     ...freshTrack(refreshOf),
     askedHosts: new Set(asked === null ? [] : [asked]),
   }
-  return followAll(way, url, to => ask(way, to))
+  return followAll(way, url, to => ask(way, to), asking.config.CRAWL_MAX_BYTES)
 }
 
 export const freshTrack = (refreshOf: RefreshOf = () => null): Track => ({
@@ -139,11 +140,15 @@ export const freshTrack = (refreshOf: RefreshOf = () => null): Track => ({
   cookies: createCookieJar(),
 })
 
-/** Asks for an address, then for each that an answer redirects to. */
+/**
+ * Asks for an address, then for each that an answer redirects to. Decompresses a body that is
+ * itself a gzip file, whatever the headers say.
+ */
 export async function followAll(
   track: Track,
   start: URL,
   ask: (url: URL) => Promise<Fetched>,
+  maxBytes: number,
 ): Promise<Fetched> {
   let url = start
   let moved: URL | null = null
@@ -151,7 +156,10 @@ export async function followAll(
   for (;;) {
     const asked = await ask(url)
     if (asked.kind !== 'answer') return asked
-    const fetched: Fetched = { ...asked, moved }
+    const body = await gunzipFile(asked.answer.body, maxBytes).catch(asFailure)
+    if (body instanceof RequestFailure)
+      return { kind: 'failure', reason: body.kind, detail: body.message }
+    const fetched: Fetched = { ...asked, answer: { ...asked.answer, body }, moved }
     const { status, headers: answered, cookies } = fetched.answer
     const location = REDIRECTS.has(status)
       ? answered.location
@@ -231,7 +239,8 @@ async function robotsOf(way: Way, { origin, host }: URL) {
     headers,
     robotsNeeded,
   }
-  const fetched = await followAll(own, new URL('/robots.txt', origin), to => ask(own, to))
+  const file = new URL('/robots.txt', origin)
+  const fetched = await followAll(own, file, to => ask(own, to), config.CRAWL_MAX_BYTES)
   const unreachable = (detail: string, atLeast = 0) => {
     const backOff = Math.min(config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
     return rememberUnreachable(pool, host, Math.max(atLeast, backOff), `robots.txt${detail}`)
@@ -289,7 +298,8 @@ const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked =
 const wholeLines = (body: Buffer) =>
   body.length < ROBOTS_LIMIT
     ? body
-    : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
+    : body.subarray(0, Math.max(body.lastIndexOf('\n', LAST), body.lastIndexOf('\r', LAST)) + 1)
+const LAST = ROBOTS_LIMIT - 1
 
 /**
  * Identifies a request among the redirects of one document. The same address with other cookies is
