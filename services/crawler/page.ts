@@ -6,7 +6,7 @@ import { pagesFetched } from './crawl-metrics.ts'
 import { type Fetched, politeGet } from './fetch/polite-get.ts'
 import { refreshOf } from './fetch/redirects.ts'
 import { recallStated, statedOf } from './fetch/robots.ts'
-import { ruleFor, type TdmRule, tdmRulesOf } from './fetch/tdm.ts'
+import { type TdmAnswer, tdmRuleOf } from './fetch/tdm.ts'
 import { noteTry, type Try } from './hosts/budgets.ts'
 import type { WaitingPage } from './hosts/due.ts'
 import type { Lease } from './hosts/leases.ts'
@@ -56,15 +56,16 @@ export async function askPage(crawl: Crawl, visit: Lease, page: AskedPage): Prom
   const begun = performance.now()
   // tdmrep.json is requested before the page, as its protocol demands. So a page that has to wait
   // for the file is not fetched in vain.
-  const early = await tdmVerdict(crawl, visit, page, url)
-  if (early.kind === 'interrupted') return null
-  if (early.kind === 'put back') return unasked(early, early.host !== visit.host)
+  const early = await tdmRuleOf(crawl, visit, page.outletNo, url)
+  if (early.unread?.kind === 'interrupted') return null
+  if (early.unread !== null)
+    return unasked(judge(early.unread, page.attempts), early.unread.host !== visit.host)
   const fetched = await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, {
     refreshOf,
   })
   if (fetched.kind === 'interrupted') return null
   const took = performance.now() - begun
-  const judged = await ofOwnHost(pool, page, judge(fetched, page.attempts))
+  const judged = await ofOwnHost(pool, page, owner, judge(fetched, page.attempts))
   const verdict = await withTdm(crawl, visit, page, { judged, early })
   if (verdict.kind === 'interrupted') return null
   const ownHost = 'host' in fetched && fetched.host === visit.host
@@ -79,39 +80,18 @@ export async function askPage(crawl: Crawl, visit: Lease, page: AskedPage): Prom
 
 type AskedPage = Pick<WaitingPage, 'outletNo' | 'url' | 'attempts'>
 
-type Tdm = { kind: 'rule'; host: string; rule: TdmRule | null } | { kind: 'interrupted' }
-
-/**
- * Finds the rule of a host's tdmrep.json for an address. If the page has to wait for the file, it
- * returns the reason, and the rule that is known so far.
- */
-async function tdmVerdict(
-  crawl: Crawl,
-  visit: Lease,
-  page: AskedPage,
-  url: URL,
-  isAsked = false,
-): Promise<
-  Tdm | (Extract<Verdict, { kind: 'put back' }> & { host: string; rule: TdmRule | null })
-> {
-  const rules = await tdmRulesOf(crawl, visit, page.outletNo, url, isAsked)
-  if (Array.isArray(rules)) return { kind: 'rule', host: url.host, rule: ruleFor(rules, url) }
-  if (rules.kind === 'interrupted') return rules
-  const { wait, host, last } = rules
-  return { kind: 'put back', wait, reason: 'host busy', host, rule: ruleFor(last, url) }
-}
-
 /** Adds the rights that the host's files state to those stored with the page. */
 async function withTdm(
   crawl: Crawl,
   visit: Lease,
   page: AskedPage,
-  { judged, early }: { judged: Verdict; early: Extract<Tdm, { kind: 'rule' }> },
+  { judged, early }: { judged: Verdict; early: TdmAnswer },
 ): Promise<Verdict | { kind: 'interrupted' }> {
   if (judged.kind !== 'store' && judged.kind !== 'store without body') return judged
   const url = new URL(judged.url)
-  const late = judged.url === page.url ? early : await tdmVerdict(crawl, visit, page, url, true)
-  if (late.kind === 'interrupted') return late
+  const late =
+    judged.url === page.url ? early : await tdmRuleOf(crawl, visit, page.outletNo, url, true)
+  if (late.unread?.kind === 'interrupted') return late.unread
   // A fetched page is stored even if the rules of its final host cannot be read now. That host may
   // be busy after each fetch, and a page that is put back each time would never be stored.
   const stated = statedOf(await recallStated(crawl.pool, url.host), url)
@@ -152,16 +132,21 @@ const refusedAsAnothers = ({ host }: URL, domain: string): Verdict => ({
  * addresses are on foreign hosts. The feed's text about an article counts only when a host of its
  * outlet answered. The exception is a consent page on a foreign host: the article then stands under
  * the address that the feed named (`composeArticle`).
+ *
+ * @param named the owner of the host that the feed named
  */
-async function ofOwnHost(pool: Pool, page: AskedPage, verdict: Verdict): Promise<Verdict> {
+async function ofOwnHost(
+  pool: Pool,
+  page: AskedPage,
+  named: Ownership,
+  verdict: Verdict,
+): Promise<Verdict> {
   if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
-  const named = new URL(page.url)
   const answered = new URL(verdict.url)
-  const owner = await readOwnership(pool, page.outletNo, answered)
+  const isSame = answered.host === new URL(page.url).host
+  const owner = isSame ? named : await readOwnership(pool, page.outletNo, answered)
   if (owner.of === 'another outlet') return refusedAsAnothers(answered, owner.domain)
-  const ofNamed =
-    named.host === answered.host ? owner : await readOwnership(pool, page.outletNo, named)
-  if (ofNamed.of !== 'nobody')
+  if (named.of !== 'nobody')
     return owner.of === 'outlet' ? verdict : { ...verdict, foreign: 'answered' }
   if (owner.of === 'outlet') return { ...verdict, foreign: 'named' }
   if (verdict.kind === 'store') return { ...verdict, foreign: 'both' }

@@ -71,28 +71,38 @@ function readRule(rule: unknown): TdmRule[] {
 const storable = (text: string) => text.toWellFormed().replaceAll('\0', '')
 
 /**
- * The tdmrep.json of an address's host. It is fetched once a day, as politely as a page: with
- * robots.txt, a permit, and the outlet's budget. A host without this file has no rules. After any
- * other failure, the host's last rules stay valid.
+ * What a tdmrep.json says of an address. `unread`: why the page has to wait for the file; the rule
+ * is then the one that is valid meanwhile.
+ */
+export interface TdmAnswer {
+  rule: TdmRule | null
+  unread: Extract<Fetched, { kind: 'busy' | 'interrupted' }> | null
+}
+
+/**
+ * Finds the rule of a host's tdmrep.json for an address. The file is fetched once a day, as
+ * politely as a page: with robots.txt, a permit, and the outlet's budget. A host without this file
+ * has no rules. After any other failure, the host's last rules stay valid.
  *
  * @param isAsked this visit has just requested a page from the host. If the host has no rules yet,
  * the visit then waits until it may request the file.
- * @returns rules, or why the page has to wait; `last`: the rules that are valid meanwhile
  */
-export async function tdmRulesOf(
+export async function tdmRuleOf(
   asking: Asking,
   visit: Lease,
   outletNo: number,
-  { origin, host }: URL,
-  isAsked: boolean,
-): Promise<TdmRule[] | (Extract<Fetched, { kind: 'busy' | 'interrupted' }> & { last: TdmRule[] })> {
+  url: URL,
+  isAsked = false,
+): Promise<TdmAnswer> {
+  const { origin, host } = url
   const known = await readRow<{ tdm: TdmRule[] | null; fresh: boolean | null }>(
     asking.pool,
     'select tdm, tdm_until > clock_timestamp() as fresh from hosts where host = $1',
     [host],
   )
   const last = known?.tdm ?? []
-  if (known?.fresh === true) return last
+  const lastAnswer = { rule: ruleFor(last, url), unread: null }
+  if (known?.fresh === true) return lastAnswer
   const headers = { accept: 'application/json,*/*;q=0.5' }
   const asked = isAsked && last.length === 0 ? host : null
   const fetched = await politeGet(asking, visit, outletNo, origin + FILE, headers, {
@@ -102,10 +112,10 @@ export async function tdmRulesOf(
   const isOwn = 'host' in fetched && fetched.host === host
   // A redirect to another, busy host must not delay the page.
   if (fetched.kind === 'interrupted' || (fetched.kind === 'busy' && isOwn))
-    return { ...fetched, last }
+    return { ...lastAnswer, unread: fetched }
   // The request for the page will fail for the same reason, and then reports it.
-  if (fetched.kind === 'robots unreachable' && isOwn) return last
-  if (fetched.kind === 'failure' && fetched.reason === 'held') return last
+  if (fetched.kind === 'robots unreachable' && isOwn) return lastAnswer
+  if (fetched.kind === 'failure' && fetched.reason === 'held') return lastAnswer
   if (fetched.kind === 'answer')
     await spend(asking.pool, outletNo, { hosts: 0, bytes: fetched.answer.body.length })
   const read = rulesIn(fetched)
@@ -123,7 +133,7 @@ export async function tdmRulesOf(
       where host = $1`,
     [host, rules.length === 0 ? null : JSON.stringify(rules), isKept ? KEEP : TRY_AGAIN],
   )
-  return rules
+  return { rule: ruleFor(rules, url), unread: null }
 }
 
 /** Null: the answer tells nothing about the rules, for instance because it is a challenge. */
