@@ -8,7 +8,6 @@ import type { Logger } from '#shared/log/logger'
 import { createOutageLog } from '#shared/log/outage'
 import { type Pool, type Queryable, readColumn } from '#shared/postgres/pool'
 import { repeatEvery } from '#shared/process/repeat'
-import type { Obstacle } from '#shared/resilience/circuit'
 import { withTimeLimit } from '#shared/resilience/time-limit'
 import {
   beginAnew,
@@ -39,8 +38,8 @@ export interface EmbeddingCollections {
   current(): Promise<EmbeddingCollection[]>
   /** Creates lost collections again, and has their articles embedded. */
   restore(): Promise<void>
-  /** Why a model cannot be used now, and for how many ms; null: all models can. */
-  obstacle(): Obstacle | null
+  /** Why a model cannot be used now; null: all models can. */
+  obstacle(): string | null
 }
 
 /**

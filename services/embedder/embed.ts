@@ -327,7 +327,7 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     vectors: () => vectors.ping(),
     model: async () => {
       const obstacle = embeddingCollections.obstacle()
-      if (obstacle) throw new Error(obstacle.reason)
+      if (obstacle !== null) throw new Error(obstacle)
     },
   })
   return {

@@ -3,7 +3,7 @@ import type { Config } from '#shared/config/config'
 import { isRecord } from '#shared/encoding/is-record'
 import { parseJson } from '#shared/encoding/json'
 import { sentenceOf } from '#shared/process/command'
-import { CircuitOpen, createCircuit, type Obstacle } from '#shared/resilience/circuit'
+import { CircuitOpen, createCircuit } from '#shared/resilience/circuit'
 import { createSemaphore } from '#shared/resilience/semaphore'
 import { unlessAborted } from '#shared/resilience/time-limit'
 import { without } from './bias.ts'
@@ -23,7 +23,7 @@ export interface Embeddings {
   /** How the endpoint calls the model of its last vectors; null: it has not said so. */
   served(): string | null
   /** Why no request goes to the endpoint at present; null: requests may go. */
-  obstacle(): Obstacle | null
+  obstacle(): string | null
   /**
    * The vector of a search term. Tries once, because a user is waiting.
    *
@@ -129,10 +129,8 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   return {
     model,
     served: () => served,
-    obstacle() {
-      const wait = notBefore - Date.now()
-      return wait > 0 ? { reason: 'it asked to be let be for a while', wait } : circuit.obstacle()
-    },
+    obstacle: () =>
+      Date.now() < notBefore ? 'it asked to be let be for a while' : circuit.obstacle(),
 
     async embedQuery(text, signal) {
       if (notBefore > Date.now())

@@ -1,7 +1,7 @@
 import type { QdrantClient } from '@qdrant/js-client-rest'
 import type { Config } from '#shared/config/config'
 import { type Trust, trustOf } from '#shared/config/tls'
-import { createCircuit, type Obstacle } from '#shared/resilience/circuit'
+import { createCircuit } from '#shared/resilience/circuit'
 import { type AskNearest, openNearest, type QdrantAddress, vectorFailure } from './nearest.ts'
 import { VectorFailure } from './store.ts'
 
@@ -32,7 +32,7 @@ export function openQdrant(
   timeout: number,
 ): {
   ask: Ask /** Why Qdrant is not asked at present; null: it is asked. */
-  obstacle: () => Obstacle | null
+  obstacle: () => string | null
 } {
   if (config.QDRANT_URL === '') {
     return {
@@ -40,7 +40,7 @@ export function openQdrant(
         Promise.reject(
           new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.'),
         ),
-      obstacle: () => ({ reason: 'QDRANT_URL is not set', wait: 60_000 }),
+      obstacle: () => 'QDRANT_URL is not set',
     }
   }
   const server = openServer(config, timeout, trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' }))

@@ -1,6 +1,5 @@
 import type { Country } from '#shared/articles/article'
 import { columnsOf, type Queryable, readColumn } from '#shared/postgres/pool'
-import type { Obstacle } from '#shared/resilience/circuit'
 
 /** An article's vector, and the values of the article by which plans limit searches. */
 export interface ArticleVector {
@@ -90,7 +89,7 @@ export interface VectorStore {
   /** Throws when the store does not answer. */
   ping(): Promise<void>
   /** Why no request goes to the store at present; null: requests may go. */
-  obstacle(): Obstacle | null
+  obstacle(): string | null
 }
 
 /** What the store holds of an article, beside its vector. */
