@@ -4,9 +4,7 @@ import { type Bound, boundArticles } from '#shared/articles/bounds'
 import type { Config } from '#shared/config/config'
 import type { Rights } from '#shared/outlets/rights'
 import { type Pool, transaction } from '#shared/postgres/pool'
-import { UsageError } from '#shared/process/command'
-import { openVectorStore } from '#shared/vectors/qdrant-store'
-import { readCollections } from '#shared/vectors/registry'
+import { openVectors } from './stores.ts'
 
 /** Bounds articles. */
 export type Write = (bounds: Bound[]) => Promise<void>
@@ -38,13 +36,10 @@ export async function boundAlone(pool: Pool, wanted: Bound[]): Promise<bigint[]>
  * not set
  */
 export async function createWriter(pool: Pool, config: Config): Promise<Write> {
-  const collections = await readCollections(pool)
-  if (collections.length > 0 && config.QDRANT_URL === '')
-    throw new UsageError('Set QDRANT_URL: vectors are to go.')
-  const vectors = openVectorStore(config)
+  const vectors = await openVectors(pool, config)
   return async wanted => {
     const silent = await boundAlone(pool, wanted)
-    for (const { name } of collections) await vectors.remove(name, silent)
+    await vectors?.clear(silent)
   }
 }
 

@@ -15,26 +15,29 @@ export type ClearStore = ArchiveClearing
 /** Opens a store; null: nothing was ever put into it. */
 type Open = (pool: Pool, config: Config) => Promise<ClearStore | null>
 
+/** Opens the vectors in Qdrant. */
+export const openVectors: Open = async (pool, config) => {
+  const names = (await readCollections(pool)).map(({ name }) => name)
+  if (names.length === 0) return null
+  if (config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
+  const vectors = openVectorStore(config)
+  return {
+    async clear(seqs) {
+      for (const name of names) await vectors.remove(name, seqs)
+    },
+    async end() {},
+    async count(seq) {
+      const found = await Promise.all(
+        names.map(async name => ((await vectors.count(name)) ? vectors.read(name, [seq]) : [])),
+      )
+      return found.flat().length
+    },
+  }
+}
+
 /** The stores that may have something of an article, by what they have. */
 export const STORES: Record<string, Open> = {
-  async 'vectors (Qdrant)'(pool, config) {
-    const names = (await readCollections(pool)).map(({ name }) => name)
-    if (names.length === 0) return null
-    if (config.QDRANT_URL === '') throw new UsageError('Set QDRANT_URL: vectors are to go.')
-    const vectors = openVectorStore(config)
-    return {
-      async clear(seqs) {
-        for (const name of names) await vectors.remove(name, seqs)
-      },
-      async end() {},
-      async count(seq) {
-        const found = await Promise.all(
-          names.map(async name => ((await vectors.count(name)) ? vectors.read(name, [seq]) : [])),
-        )
-        return found.flat().length
-      },
-    }
-  },
+  'vectors (Qdrant)': openVectors,
   async 'archive index (OpenSearch)'(pool, config) {
     if ((await countOf(pool, 'select count(*)::int from archive_indices')) === 0) return null
     const settings = archiveSettingsOf(config)
