@@ -6,7 +6,7 @@ import { openCopyGroups } from '#shared/copies/pass'
 import type { Logger } from '#shared/log/logger'
 import { createOutageLog } from '#shared/log/outage'
 import { describe } from '#shared/log/printable'
-import { CALLED_AT_ONCE, STORING } from '#shared/outlets/page'
+import { CALLED_AT_ONCE, outletsOf } from '#shared/outlets/page'
 import { type NewSignal, warnOfSignals } from '#shared/outlets/rights'
 import { readStops, stopsInWords } from '#shared/outlets/stopped-pages'
 import { isTransient, type Pool, readColumn } from '#shared/postgres/pool'
@@ -269,15 +269,16 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 export const callDuePages = (pool: Pool, limit: number = MOST_AT_ONCE): Promise<bigint[]> =>
   readColumn<bigint>(
     pool,
-    `with recursive ${STORING}, due as (
+    // Index: pages_stored_turns.
+    `with recursive ${outletsOf("state = 'stored'")}, due as (
        select d.page_no, row_number() over (partition by outlet_no order by next_try_at, page_no) as place
-         from storing s, lateral (
+         from outlet o, lateral (
            select count(*) as pages
-             from (select from pages where state = 'stored' and outlet_no = s.outlet_no
+             from (select from pages where state = 'stored' and outlet_no = o.outlet_no
                       and next_try_at > clock_timestamp() - $1 * interval '1 ms' limit $4) c) called,
          lateral (
            select page_no, next_try_at from pages
-            where state = 'stored' and outlet_no = s.outlet_no and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
+            where state = 'stored' and outlet_no = o.outlet_no and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
             order by next_try_at limit $4 - called.pages) d
      ), chosen as (
        select page_no from pages

@@ -2,15 +2,17 @@ import type { Outlet } from './catalogue.ts'
 import type { RightsHeaders } from './rights.ts'
 
 /**
- * SQL: the outlets that have stored pages, for a `with recursive`. It jumps from outlet to outlet
- * in the index pages_stored_turns, so the number of pages does not matter.
+ * SQL for a `with recursive`: `outlet`, the outlets that have such pages. It jumps from outlet to
+ * outlet in the index of these pages, so their number does not matter.
+ *
+ * @param where SQL: which pages
  */
-export const STORING = `storing as (
-       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
+export const outletsOf = (where: string): string => `outlet as (
+       (select outlet_no from pages where ${where} order by outlet_no limit 1)
        union all
        select next.outlet_no
-         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
-                                   order by outlet_no limit 1) next
+         from outlet o, lateral (select outlet_no from pages where ${where} and outlet_no > o.outlet_no
+                                  order by outlet_no limit 1) next
      )`
 
 /**

@@ -1,5 +1,5 @@
 import type { Config } from '#shared/config/config'
-import { STORING } from '#shared/outlets/page'
+import { outletsOf } from '#shared/outlets/page'
 import {
   type Pool,
   type Queryable,
@@ -132,9 +132,10 @@ export async function readHeld(
   brimming: ReadonlySet<number>,
 ): Promise<Held> {
   const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
-    `with recursive ${STORING}
-     select outlet_no as "outletNo", false as feeds from storing s
-      where exists (select from pages where state = 'stored' and outlet_no = s.outlet_no offset $1 - 1)
+    // Index: pages_stored_turns.
+    `with recursive ${outletsOf("state = 'stored'")}
+     select outlet_no as "outletNo", false as feeds from outlet o
+      where exists (select from pages where state = 'stored' and outlet_no = o.outlet_no offset $1 - 1)
      union all
      select outlet_no, day = ${TODAY} and bytes >= $3
        from outlet_loads
@@ -237,14 +238,7 @@ const BATCH = 10_000
 export async function releasePutOff(pool: Pool, budget: Budget): Promise<number> {
   const outlets = await readColumn<number>(
     pool,
-    `with recursive outlet as (
-       (select outlet_no from pages where state = 'waiting' and reason = 'put off' order by outlet_no limit 1)
-       union all
-       select next.outlet_no
-         from outlet o, lateral (select outlet_no from pages
-                                  where state = 'waiting' and reason = 'put off' and outlet_no > o.outlet_no
-                                  order by outlet_no limit 1) next
-     )
+    `with recursive ${outletsOf("state = 'waiting' and reason = 'put off'")}
      select outlet_no from outlet o
       where not exists (select from outlet_loads l
                          where l.outlet_no = o.outlet_no and l.day = ${TODAY} and l.hosts >= $1)`,

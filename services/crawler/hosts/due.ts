@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts'
 import type { DueFeed } from '#services/crawler/feeds/schedule'
+import { outletsOf } from '#shared/outlets/page'
 import {
   type Client,
   columnsOf,
@@ -319,16 +320,7 @@ async function nextPage(
 ): Promise<Work | null> {
   const page = await readRow<WaitingPage>(
     pool,
-    `with recursive outlet as (
-       (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
-         order by outlet_no limit 1)
-       union all
-       select next.outlet_no
-         from outlet o, lateral (
-           select outlet_no from pages
-            where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
-            order by outlet_no limit 1) next
-     )
+    `with recursive ${outletsOf("host = $1 and state = 'waiting' and reason is distinct from 'put off'")}
      select page.*
        from outlet o, lateral (
          select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
