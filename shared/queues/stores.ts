@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  type IQueueBackend,
+  type Job,
+  type JobProgress,
+  Queue,
+  Worker,
+} from 'bullmq'
 import { describe } from '#shared/log/printable'
 import { HeardClient, startupOptions } from '#shared/postgres/pool'
 import { sentenceOf } from '#shared/process/command'
@@ -58,12 +66,12 @@ export function inRedis(
       return inTime(queue, isOnce)
     },
     startWorker(name: string, handler: Handler, settings: WorkerSettings) {
-      const worker = new PatientWorker(name, handler, {
-        connection: waiting,
-        runRetryDelay: RETRY,
-        drainDelay: IDLE_WAIT,
-        ...settings,
-      })
+      const worker = new PatientWorker(
+        name,
+        handler,
+        { connection: waiting, runRetryDelay: RETRY, drainDelay: IDLE_WAIT, ...settings },
+        createRedisBackend,
+      )
       worker.on('error', onError)
       return worker
     },
@@ -124,16 +132,16 @@ export function inPostgres(url: string, onError: (error: Error) => void): Store 
   }
   return {
     openQueue: (name: string): Promise<JobQueue> =>
-      openReady(() => new onPostgres.Queue(name, { connection }), onError),
+      openReady(() => new Queue(name, { connection }, createPostgresBackend), onError),
     startWorker: (name: string, handler: Handler, settings: WorkerSettings) =>
       runWhenReady(
         () =>
-          new PatientPostgresWorker(name, handler, {
-            connection,
-            autorun: false,
-            runRetryDelay: RETRY,
-            ...settings,
-          }),
+          new PatientWorker(
+            name,
+            handler,
+            { connection, autorun: false, runRetryDelay: RETRY, ...settings },
+            createPostgresBackend,
+          ),
         onError,
       ),
   }
@@ -215,41 +223,30 @@ function runWhenReady(make: () => IdleWorker, onError: (error: Error) => void) {
  */
 const RETRY = 1_000
 
-const onPostgres = withBackend(createPostgresBackend)
-
-/*
- * When its store answers with an error, BullMQ's worker asks for the next message at once. Examples
- * are a Redis at its memory limit, or a Postgres that has no disk space or is shutting down. This
- * loop would cause thousands of errors a second, so these workers wait after each error.
- */
-
-class PatientWorker extends Worker {
-  protected override moveToActive(token: string, name?: string) {
-    return patiently(
-      () => super.moveToActive(token, name),
-      () => this.closing !== undefined,
-    )
-  }
-}
-
-class PatientPostgresWorker extends onPostgres.Worker {
-  protected override moveToActive(token: string, name?: string) {
-    return patiently(
-      () => super.moveToActive(token, name),
-      () => this.closing !== undefined,
-    )
-  }
-}
-
 /** ms between an error and the next request. If the connection is lost, BullMQ adds RETRY. */
 const PAUSE = 500
 const STEP = 100
 
-async function patiently<T>(ask: () => Promise<T>, isClosing: () => boolean): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    for (let waited = 0; waited < PAUSE && !isClosing(); waited += STEP) await sleep(STEP)
-    throw error
+/**
+ * When its store answers with an error, BullMQ's worker asks for the next message at once. Examples
+ * are a Redis at its memory limit, or a Postgres that has no disk space or is shutting down. This
+ * loop would cause thousands of errors a second, so this worker waits after each error.
+ */
+class PatientWorker<B extends IQueueBackend, C> extends Worker<
+  unknown,
+  void,
+  string,
+  B,
+  JobProgress,
+  C
+> {
+  protected override async moveToActive(token: string, name?: string) {
+    try {
+      return await super.moveToActive(token, name)
+    } catch (error) {
+      for (let waited = 0; waited < PAUSE && this.closing === undefined; waited += STEP)
+        await sleep(STEP)
+      throw error
+    }
   }
 }
