@@ -67,7 +67,9 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
   }
   return {
     ...options,
-    ...passwordsOf(config),
+    // ioredis sends no empty password.
+    password: config.REDIS_PASSWORD ?? '',
+    sentinelPassword: config.REDIS_SENTINEL_PASSWORD ?? '',
     sentinels: sentinels.hosts,
     name: config.REDIS_SENTINEL_NAME ?? '',
     sentinelCommandTimeout: CONNECT,
@@ -82,11 +84,6 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     ...(sentinels.secure ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
   } satisfies ClientOptions
 }
-
-const passwordsOf = ({ REDIS_PASSWORD = '', REDIS_SENTINEL_PASSWORD = '' }: RedisSettings) => ({
-  ...(REDIS_PASSWORD === '' ? {} : { password: REDIS_PASSWORD }),
-  ...(REDIS_SENTINEL_PASSWORD === '' ? {} : { sentinelPassword: REDIS_SENTINEL_PASSWORD }),
-})
 
 interface Sentinels {
   hosts: { host: string; port: number }[]
