@@ -58,6 +58,7 @@ t.test(
       'too many requests': reply(429),
       'a file that is not sent': reply(304),
       'a cut answer': cutShort({}, 'User-agent: *\nAllow: /'.padEnd(60)),
+      'a redirect to an address that is not asked': redirect('http://10.0.0.1/robots.txt'),
       'half a gzip file': reply(200, {}, gzipSync('User-agent: *\nAllow: /').subarray(0, -9)),
       'no answer at all': (request: IncomingMessage) => request.socket.destroy(),
     })) {

@@ -247,7 +247,9 @@ async function robotsOf(way: Way, { origin, host }: URL) {
   }
   if (fetched.kind === 'busy') return isSettled(known) ? known : { ...fetched, host }
   if (fetched.kind === 'interrupted') return fetched
-  if (fetched.kind === 'failure' && NEVER_ASKED.has(fetched.reason)) return fetched
+  // The request for the page will fail for the same reason, unless a redirect led elsewhere.
+  const isOwn = own.passed.size === 0
+  if (fetched.kind === 'failure' && isOwn && NEVER_ASKED.has(fetched.reason)) return fetched
   if (fetched.kind === 'failure' && fetched.reason !== 'redirects')
     return unreachable(`: ${fetched.detail}`)
   const { status, headers: answered, body } = fetched.kind === 'answer' ? fetched.answer : LOST
