@@ -11,10 +11,7 @@ import { asFailure, NEVER_ASKED, RequestFailure } from './request-failure.ts'
 import {
   isAllowed,
   isOfNews,
-  type KnownRobots,
   ROBOTS_LIMIT,
-  type RobotsBlocked,
-  type RobotsKnown,
   readRobots,
   recallRobots,
   rememberRobots,
@@ -223,14 +220,11 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
  */
 async function robotsOf(way: Way, { origin, host }: URL) {
   const { pool, config } = way.asking
-  let known = await recallRobots(pool, host)
+  const known = await recallRobots(pool, host)
   if (known.kind !== 'unknown') return known
   const { failures } = known
   // Another visit may read the file while this visit waits for its permit.
-  const robotsNeeded = async () => {
-    known = await recallRobots(pool, host)
-    return known.kind === 'unknown'
-  }
+  const robotsNeeded = async () => (await recallRobots(pool, host)).kind === 'unknown'
   const headers = { accept: 'text/plain,*/*;q=0.5' }
   const own = {
     ...way,
@@ -245,7 +239,10 @@ async function robotsOf(way: Way, { origin, host }: URL) {
     const backOff = Math.min(config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
     return rememberUnreachable(pool, host, Math.max(atLeast, backOff), `robots.txt${detail}`)
   }
-  if (fetched.kind === 'busy') return isSettled(known) ? known : { ...fetched, host }
+  if (fetched.kind === 'busy') {
+    const since = await recallRobots(pool, host)
+    return since.kind === 'unknown' ? { ...fetched, host } : since
+  }
   if (fetched.kind === 'interrupted') return fetched
   // The request for the page will fail for the same reason, unless a redirect led elsewhere.
   const isOwn = own.passed.size === 0
@@ -259,13 +256,7 @@ async function robotsOf(way: Way, { origin, host }: URL) {
       ` answers ${status}`,
       readRetryAfter(answered['retry-after'], answered.date) ?? 0,
     )
-  if (status < 200 || status > 299)
-    return rememberRobots(
-      pool,
-      host,
-      { rules: [], crawlDelay: null, stated: [] },
-      config.CRAWL_HOST_DELAY,
-    )
+  // Without a file, the body is empty, and everything is allowed.
   await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
   const text = wholeLines(body).toString('utf8')
   const rules = readRobots(text, productToken(config.CRAWL_USER_AGENT))
@@ -289,9 +280,6 @@ const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = {
   headers: {},
   body: Buffer.alloc(0),
 }
-
-const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked =>
-  robots.kind !== 'unknown'
 
 /**
  * Removes a last line that the limit has cut: half of `Disallow: /archive/2019` may be `Disallow:

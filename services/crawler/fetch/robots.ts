@@ -409,7 +409,7 @@ export async function rememberRobots(
   host: string,
   { rules, crawlDelay, stated }: RobotsRules,
   delay: number,
-  newsSitemap: string | null = null,
+  newsSitemap: string | null,
 ): Promise<RobotsKnown> {
   await pool.query(
     `update hosts
