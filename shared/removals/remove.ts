@@ -154,15 +154,13 @@ const CLEAR_CLAIMS = `
 const CLEAR_PAGES = `
   with doomed as (
     select * from unnest($1::text[], $2::bigint[]) as d (id, seq)
-  ), named as (
-    select p.page_no, d.seq from doomed d join article_addresses a on a.id = d.id collate "C"
+  ), known as (
+    select o.outlet_no, a.address, d.seq from doomed d join article_addresses a on a.id = d.id collate "C"
       join outlets o on o.domain = any (array(select d.domain from outlet_domains d where d.first = a.outlet) || a.outlet)
-      join pages p on p.outlet_no = o.outlet_no and p.crawl_key = a.address
+  ), named as (
+    select p.page_no, k.seq from known k join pages p on p.outlet_no = k.outlet_no and p.crawl_key = k.address
     union select e.page_no, d.seq from doomed d join embeddings e on e.seq = d.seq where e.page_no is not null
     union select r.page_no, d.seq from doomed d join article_rights r on r.id = d.id collate "C" where r.page_no is not null
-  ), known as (
-    select o.outlet_no, a.address from doomed d join article_addresses a on a.id = d.id collate "C"
-      join outlets o on o.domain = any (array(select d.domain from outlet_domains d where d.first = a.outlet) || a.outlet)
   ), past as (
     delete from back_addresses b using known k where b.outlet_no = k.outlet_no and b.crawl_key = k.address
   ), unfetched as (
