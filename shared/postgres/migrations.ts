@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { createPool, FIRST_SCHEMA, readColumn, SCHEMA } from './pool.ts'
+import { FIRST_SCHEMA, refuseUnusable, SCHEMA } from './pool.ts'
 
 export const FOLDER: URL = new URL('../../infra/migrations/', import.meta.url)
 
@@ -22,24 +22,16 @@ export async function missingFiles(known: readonly number[]): Promise<string[]> 
 }
 
 /**
- * Checks the schema once, before a service starts. Accepts a server that does not answer or has no
- * schema yet, because the service itself waits for it.
+ * Checks the schema, too, as `refuseUnusable` checks the database.
  *
- * @param away called when the server does not answer or refuses us
  * @returns a sentence when the database is newer than this checkout, as in a rolling upgrade
  * @throws when the database lacks a migration of this checkout
  */
 export async function refuseLacking(
   url: string,
-  away: (error: Error) => void = () => {},
+  away?: (error: Error) => void,
 ): Promise<string | null> {
-  const pool = createPool(url, 'start', () => {}, { max: 1 })
-  const known = await readColumn<number>(pool, 'select number from migrations').catch(error => {
-    // 42P01: the server has no such table.
-    if (error.code !== '42P01') away(error)
-    return []
-  })
-  await pool.end()
+  const known = await refuseUnusable(url, away)
   const lacks = known.length === 0 ? [] : await missingFiles(known)
   if (lacks.length > 0)
     throw new Error(`The database lacks ${lacks.join(', ')}; run \`npm run migrate\`.`)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import pg from 'pg'
-import { countOf, readValue } from '#search/postgres'
+import { readColumn, readValue } from '#search/postgres'
 import type { Client, Pool, Queryable } from '#search/types'
 import type { Logger } from '#shared/log/logger'
 import { createOutageLog, type OutageLog } from '#shared/log/outage'
@@ -317,12 +317,19 @@ const refuseOthers =
  * Checks the database once, before a service starts. Accepts a server that does not answer or has
  * no schema yet, because the service itself waits for it.
  *
+ * @param away called when the server does not answer or refuses us
+ * @returns the numbers of the migrations that the database has
  * @throws UnusableDatabaseError when a restore did not end, or the schema is too old
  */
-export async function refuseUnusable(url: string): Promise<void> {
+export async function refuseUnusable(
+  url: string,
+  away: (error: Error) => void = () => {},
+): Promise<number[]> {
   const pool = createPool(url, 'start', () => {}, { max: 1 })
   try {
-    refuseOlder(await countOf(pool, 'select max(number) from migrations'))
+    const known = await readColumn<number>(pool, 'select number from migrations')
+    refuseOlder(Math.max(0, ...known))
+    return known
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error
     // Earlier versions made the embedded database as superuser.
@@ -331,6 +338,9 @@ export async function refuseUnusable(url: string): Promise<void> {
         `The account of DATABASE_URL does not own this database, as it does from migration ${FIRST_SCHEMA} on; name its owner, or first run a version that ends with migration ${FIRST_SCHEMA}.`,
       )
     }
+    // 42P01: the server has no such table.
+    if (error instanceof Error && !('code' in error && error.code === '42P01')) away(error)
+    return []
   } finally {
     await pool.end()
   }

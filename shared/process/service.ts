@@ -12,7 +12,6 @@ import { createLogger, type Logger } from '#shared/log/logger'
 import { describe, printable } from '#shared/log/printable'
 import { observeProcess, registry } from '#shared/metrics'
 import { refuseLacking } from '#shared/postgres/migrations'
-import { refuseUnusable } from '#shared/postgres/pool'
 import { sentenceOf } from './command.ts'
 import { noteEnd } from './ends.ts'
 import { watchEventLoop } from './event-loop.ts'
@@ -94,7 +93,6 @@ export async function runService(name: string, load: LoadService): Promise<void>
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     if (number === null) {
-      await refuseUnusable(config.DATABASE_URL)
       const newer = await refuseLacking(config.DATABASE_URL, error =>
         log.warn(
           `Postgres ${reasonOf(error)}, and nothing goes on without it: start Postgres, or mend DATABASE_URL; this process waits`,
