@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { CITED_BY_KEY } from '#shared/desk/citations'
 import { revokeKey } from '#shared/plans/keys'
+import { holdLock, lockWaits } from '#test/database'
 import { read } from '#test/docs/checkout'
+import { until } from '#test/fleet'
 import { runScript } from '#test/script'
 import { type Answered, ask, sent, startTestApi } from './api.ts'
 
@@ -243,6 +245,22 @@ t.test('the page is open: search, date, count, digest, and how to cite', async t
   t.same([none.status, none.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
   t.equal((await api.ask(null, `${address}?a=1`)).status, 422)
   t.equal((await api.ask(secret, address, { method: 'DELETE' })).status, 405)
+})
+
+t.test('who opens many pages of citations takes nothing from those who have a key', async t => {
+  const { address } = (await cite(secret, 'q=brug&outlet=none')).json
+  const { base } = await api.another({ DATABASE_POOL: '4' })
+  const known = () =>
+    ask(`${base}/explore/limits`, secret, { signal: AbortSignal.timeout(2_000) })
+      .then(({ status }) => status)
+      .catch(() => null)
+  t.equal(await known(), 200, 'this process has admitted the key lately')
+  const release = await holdLock(api.pool, 'lock table tombstones in access exclusive mode')
+  const pages = Array.from({ length: 20 }, () => ask(`${base}${address}`, null))
+  await until(async () => (await lockWaits(api.pool)) > 0, 5_000)
+  t.equal(await known(), 200)
+  await release()
+  await Promise.all(pages)
 })
 
 t.test('a citation outlives its key (decision 47)', async t => {

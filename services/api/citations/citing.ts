@@ -104,20 +104,19 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
     async page(request, response, next) {
       refuseParameters(request, NO_PARAMETERS)
       const address = lockAddress(request)
-      const citation = await parts.strangers
-        .take(`cite ${address}`, () => find(parts.pool, request.path))
+      const read = async () => {
+        const citation = await find(parts.pool, request.path)
+        return { citation, content: citation && (await told(citation)) }
+      }
+      const { citation, content } = await parts.strangers
+        .take(`cite ${address}`, read)
         .catch(refuseStranger)
       const isForPeople = request.accepts(['application/json', 'text/html']) === 'text/html'
       response.vary('Accept').set('Cache-Control', 'no-cache')
       const isThere = citation !== null && citation.removedAt === null
       if (!isThere && !isForPeople) return next(noCitation(citation))
       if (!isThere) response.status(404)
-      await sendOnce(
-        request,
-        response,
-        'text/html; charset=utf-8',
-        await parts.page(citation === null ? null : await told(citation)),
-      )
+      await sendOnce(request, response, 'text/html; charset=utf-8', await parts.page(content))
     },
     async file(request, response) {
       refuseParameters(request, NO_PARAMETERS)
