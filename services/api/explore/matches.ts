@@ -1,7 +1,7 @@
-import { isFormOf, wordsOf } from '#search/analysis/index'
+import { isFormOf, STOP_WORDS } from '#search/analysis/index'
 import { boundMarks } from '#search/analysis/text'
 import { fits, wordRuns } from '#search/browser'
-import { type Expression, findingAny, leavesOf, type Match, type Pace } from '#search/index'
+import { findingAny, leavesOf, type Match, type Pace } from '#search/index'
 import { findPage } from '#services/api/articles/articles'
 import type { Asking } from '#services/api/articles/find'
 import { articleIn } from '#services/api/articles/shown-article'
@@ -9,7 +9,7 @@ import type { CursorSecret } from '#services/api/contract/cursor'
 import { readSearch } from '#services/api/contract/request'
 import { dataOf, objectOf, TEXT } from '#services/api/contract/resources'
 import { type Answer, jsonAnswer } from '#services/api/http/answer'
-import type { Language } from '#shared/articles/article'
+import { LANGUAGES, type Language } from '#shared/articles/article'
 import type { Queryable } from '#shared/postgres/pool'
 
 /** The answer, as JSON Schema (2020-12). */
@@ -73,9 +73,7 @@ export async function answerMatches(asking: Asking, cursorSecret: CursorSecret):
       ? await readTexts(asking.searches.db, found.rows)
       : new Map<bigint, string | null>()
     const matches = []
-    const inExpression = match.kind === 'expression' ? placesOf(match.tree) : null
-    const countPlaces = async (text: string, language: Language) =>
-      inExpression?.(text, language, pace) ?? placesIn(wordsOf(text), match, language, pace)
+    const places = new Map(LANGUAGES.map(language => [language, placesOf(match, language)]))
     for (const { seq, pieces } of found.rows) {
       const { id, title, snippet, language } = articleIn(pieces.json)
       const shown = wordRuns(
@@ -83,7 +81,7 @@ export async function answerMatches(asking: Asking, cursorSecret: CursorSecret):
       )
       const words = shown.map(({ word }) => word)
       const text = texts.get(seq) ?? (texts.has(seq) ? null : '')
-      const found = text === null ? NOT_COUNTED : await countPlaces(text, language)
+      const found = text === null ? NOT_COUNTED : await places.get(language)!(text, pace)
       matches.push({ id, words: foundIn(words, match, language), ...found })
       if (pace.isDue()) await pace.rest()
     }
@@ -111,54 +109,43 @@ async function readTexts(
   return new Map(texts.map(({ seq, body }) => [seq, body]))
 }
 
-/**
- * Words that are compared between two looks at the clock. They take a fraction of a millisecond.
- */
-const WORDS_PER_STEP = 64
-
-/**
- * Counts the places where the search has found the words. It pauses between steps, to let the
- * process answer other requests.
- * @returns `first`: the first place, as a share of the text in tenths; null: no place
- */
-export async function placesIn(
-  words: string[],
-  match: Match,
-  language: Language,
-  pace: Pace,
-): Promise<{ places: number; first: number | null }> {
-  const isPlace = placeOf(words, match, language)
-  let places = 0
-  let first: number | null = null
-  for (let at = 0; at < words.length; at++) {
-    if (at % WORDS_PER_STEP === 0 && pace.isDue()) await pace.rest()
-    if (!isPlace(words[at]!, at)) continue
-    places++
-    first ??= tenthOf(at, words.length)
+/** What is looked for in texts of a language, as leaves of an expression. */
+function leavesIn(match: Match, language: Language): ReturnType<typeof leavesOf> {
+  switch (match.kind) {
+    case 'all':
+      return []
+    case 'keyword': {
+      // Stop words count only where there is nothing else, and then as they are written.
+      const telling = match.words.filter(word => !STOP_WORDS[language].has(word))
+      const words = telling.length > 0 ? telling : match.words
+      return words.map(word => ({ kind: 'forms', word, inTitle: false }))
+    }
+    case 'boolean':
+      return match.required.map(words => ({ kind: 'phrase', words, inTitle: false }))
+    case 'expression':
+      return leavesOf(match.tree).filter(leaf => !leaf.inTitle)
   }
-  return { places, first }
 }
 
 /** A tenth tells readers where to look, and reveals no more of the text (decision 42). */
 const tenthOf = (at: number, words: number) => Math.floor((10 * at) / words) / 10
 
-/** Characters of a text in which an expression is looked for between two looks at the clock. */
+/** Characters of a text in which words are looked for between two looks at the clock. */
 const STEP = 4_096
 
-/** Where an expression has found words, as `placesIn` tells. */
-type PlacesOf = (
-  text: string,
-  language: Language,
-  pace: Pace,
-) => Promise<{ places: number; first: number | null }>
+/** @returns `first`: the first place, as a share of the text in tenths; null: no place */
+type PlacesOf = (text: string, pace: Pace) => Promise<{ places: number; first: number | null }>
 
-/** Does the same as `placesIn` for an expression. One pass finds all its operands. */
-export function placesOf(tree: Expression): PlacesOf {
-  const leaves = leavesOf(tree).filter(leaf => !leaf.inTitle)
+/**
+ * Counts the places where a search has found something in a text. One pass finds all of it. It
+ * pauses between steps, to let the process answer other requests.
+ */
+export function placesOf(match: Match, language: Language): PlacesOf {
+  const leaves = leavesIn(match, language)
   const find = findingAny(leaves)
   // A phrase that begins in one step may end in the next.
   const beyond = Math.max(0, ...leaves.map(one => ('words' in one ? one.words.length - 1 : 0)))
-  return async (text, language, pace) => {
+  return async (text, pace) => {
     // The text may be cut, and then it does not end with a line break.
     const list = text.endsWith('\n') ? text : `${text}\n`
     let words = 0
@@ -180,25 +167,6 @@ export function placesOf(tree: Expression): PlacesOf {
       if (pace.isDue()) await pace.rest()
     }
     return { places, first: first === null ? null : tenthOf(first, words) }
-  }
-}
-
-/** Makes a function that tells whether the search has found the word at a place among words. */
-function placeOf(
-  words: string[],
-  match: Match,
-  language: Language,
-): (word: string, at: number) => boolean {
-  switch (match.kind) {
-    case 'all':
-      return () => false
-    case 'keyword':
-      return isFormOf(match.words, language)
-    case 'boolean':
-      return (_word, at) =>
-        match.required.some(phrase => phrase.every((word, n) => words[at + n] === word))
-    case 'expression':
-      throw new Error('`placesOf` counts the places of an expression.')
   }
 }
 
