@@ -478,13 +478,18 @@ function createOutletCollector() {
   } satisfies Collector & Record<string, unknown>
 }
 
+interface TermCollector extends Collector {
+  /** How many matches have each term. */
+  counts: Float64Array
+  total(): number
+}
+
 /** Counts how many matches have each of the given terms, from the posting lists. */
-function createTermCollector(terms: readonly string[]) {
+export function createTermCollector(terms: readonly string[]): TermCollector {
   const counts = new Float64Array(terms.length)
   let total = 0
   return {
     terms,
-    /** How many matches have each term. */
     counts,
     total: () => total,
     question: {
@@ -504,5 +509,5 @@ function createTermCollector(terms: readonly string[]) {
         counts[index]! += countCommon(matches, segment.list(term))
       })
     },
-  } satisfies Collector & Record<string, unknown>
+  }
 }

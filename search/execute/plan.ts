@@ -31,8 +31,8 @@ export interface SearchPlan {
   verification: Expression | null
   /** What decides the price of the search; empty: it costs nothing. */
   nears: NearWords[]
-  /** How many words the wildcards of the query stand for; null: it has none. */
-  words: number | null
+  /** The words for which the wildcards of the query stand; null: it has none. */
+  words: readonly string[] | null
   /** Whether it filters by what outlets state: section, kind, access. */
   isStated: boolean
   scoring: ScoringTerm[]
@@ -79,7 +79,7 @@ export function planSearch(
     filter: { bounds, watermark, above },
     verification,
     nears: nears.map(near => ({ ...near, node: and([near.node, ...filters]) })),
-    words: wildcards.size === 0 ? null : [...wildcards.values()].flat().length,
+    words: wildcards.size === 0 ? null : [...wildcards.values()].flat(),
     isStated: query.section !== null || query.kinds !== null || query.access !== null,
     scoring,
   }

@@ -3,9 +3,10 @@ import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/filters.ts'
 import { wildcardsOf } from '../query/holds.ts'
-import { docsOf, intersection } from '../segment/doc-id-set.ts'
+import { docsOf } from '../segment/doc-id-set.ts'
 import { type IndexState, SegmentsChanged } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
+import { createTermCollector } from './breakdown.ts'
 import type { Collector, WordCount } from './collector.ts'
 import type { IndexPart, PacedParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { matchMemory } from './match-memory.ts'
@@ -128,18 +129,18 @@ interface CollectRange {
  * Hands all matches of the present index to a collector.
  *
  * @param create makes the collector. It gets the bounds of the times of all matches, cut to days
- *   that have articles; null: nothing matches
+ *   that have articles; null: nothing matches. It also gets the words for which wildcards stand
  * @throws SegmentsChanged the caller starts again
  */
 export async function collectAll<C extends Collector>(
   index: PacedParts,
   query: Matched,
-  create: (bounds: TimeBounds | null) => C,
+  create: (bounds: TimeBounds | null, words: readonly string[]) => C,
   sizes: SearchSizes,
   range: CollectRange = {},
 ): Promise<C> {
   const planned = await planAll(index, query, sizes, range)
-  const collector = create(planned?.plan.filter.bounds ?? null)
+  const collector = create(planned?.plan.filter.bounds ?? null, planned?.plan.words ?? [])
   if (planned === null) return collector
   const order = { sort: query.sort, order: 'desc', position: null } as const
   await pay(index, planned, sizes, true)
@@ -173,35 +174,16 @@ export async function countWords(
   sizes: SearchSizes,
   state?: IndexState,
 ): Promise<WordCount[]> {
-  const snapshot = state ?? (await index.segments.readSnapshot())
-  const meta = await index.metaOf(snapshot.version)
-  const seen = { snapshot, meta, watermark: snapshot.lastSeq }
-  const found = (await wordsOf(index, query, seen, sizes, true)) ?? new Map<string, string[]>()
-  const words = [...new Set([...found.values()].flat())]
-  const collector = await collectAll(index, query, () => wordCollector(words, query), sizes, {
-    state: snapshot,
-  })
-  return collector
-    .counts()
+  let words: string[] = []
+  const create = (_: TimeBounds | null, found: readonly string[]) => {
+    words = [...new Set(found)]
+    return createTermCollector(words.map(query.searchIn === 'title' ? TERMS.titleWord : TERMS.word))
+  }
+  const { counts } = await collectAll(index, query, create, sizes, { state })
+  return words
+    .map((word, at) => ({ word, count: counts[at]! }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count || (a.word < b.word ? -1 : 1))
-}
-
-/** Counts the matches that have each of some words. Only segments and memory answer this. */
-function wordCollector(words: string[], { searchIn }: Pick<Matched, 'searchIn'>) {
-  const terms = words.map(searchIn === 'title' ? TERMS.titleWord : TERMS.word)
-  const counts = words.map(() => 0)
-  return {
-    terms,
-    counts: (): WordCount[] => words.map((word, at) => ({ word, count: counts[at]! })),
-    collect(matches, { list }) {
-      terms.forEach((term, at) => {
-        counts[at]! += intersection(matches, list(term)).count
-      })
-    },
-    question: { kind: 'terms', terms, take() {} },
-    isComplete: () => false,
-  } satisfies Collector & Record<string, unknown>
 }
 
 /**
@@ -244,7 +226,7 @@ async function priceOf(
 ): Promise<number> {
   const order = { sort: 'published_at', order: 'desc', position: null } as const
   if (isBounded) heldPart(index, { ...planned, plan }, { ...order, limit: 0, first: sizes.first })
-  let price = plan.words ?? 0
+  let price = plan.words?.length ?? 0
   for (const { node, operands } of plan.nears) {
     const most = Math.floor((MOST_PRICE - price) / operands) + 1
     const articles = createCountCollector(most)
