@@ -284,7 +284,7 @@ const LACKING = `
  * Tells whether the archive lacks articles that were released to it. A quick look only, like
  * `glanceAtIndex` for segments.
  */
-export async function glanceAtArchive(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ released_to: bigint }>(LACKING)
-  return rows.map(row => `the archive index lacks some of the first ${row.released_to} articles`)
-}
+export const glanceAtArchive = async (db: Queryable): Promise<string[]> =>
+  (await readColumn<bigint>(db, LACKING)).map(
+    releasedTo => `the archive index lacks some of the first ${releasedTo} articles`,
+  )

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { foldName, NAME_RULES } from '../analysis/index.ts'
 import { textArray } from '../binary-arrays.ts'
-import type { Client, Queryable } from '../postgres.ts'
+import { type Client, type Queryable, readColumn } from '../postgres.ts'
 import { addressesOn, type OutletDomains, readDomains } from '../store/outlet-domains.ts'
 import { AMONG_WRITERS, barAddresses, findBarred } from '../store/tombstones.ts'
 import type { ArticleOutlet } from '../vocabulary.ts'
@@ -183,12 +183,8 @@ async function claimAddresses(client: Client, claimants: Claimant[]): Promise<vo
  */
 async function claimIds(client: Client, claimants: Claimant[], salt: number): Promise<void> {
   const open = claimants.filter(one => !one.known && !one.settled)
-  const added = await client.query<{ id: string }>({
-    name: 'add-ids',
-    text: ADD_IDS,
-    values: [textArray(open.map(one => one.id))],
-  })
-  const free = new Set(added.rows.map(row => row.id))
+  const values = [textArray(open.map(one => one.id))]
+  const free = new Set(await readColumn<string>(client, { name: 'add-ids', text: ADD_IDS, values }))
   const moved: Claimant[] = []
   for (const claimant of open) {
     claimant.settled = free.delete(claimant.id)

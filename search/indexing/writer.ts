@@ -1,6 +1,14 @@
 import { textArray } from '../binary-arrays.ts'
 import { createPace } from '../pace.ts'
-import { type Client, type Pool, type Queryable, transaction } from '../postgres.ts'
+import {
+  type Client,
+  type Pool,
+  type Queryable,
+  readColumn,
+  readRow,
+  readValue,
+  transaction,
+} from '../postgres.ts'
 import { NOTHING_STATED, type Stated } from '../terms.ts'
 import type { ArticleWriter, Indexer, WriteOptions, WrittenOutcome, WrittenRow } from '../types.ts'
 import { claimIdentities, type NamesOf, registerNames } from './identity.ts'
@@ -226,8 +234,7 @@ export function createPartitionRoom(pool: Pool): PartitionRoom {
   return {
     async ensure() {
       if (known !== null && known.last + MARGIN < known.room) return
-      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-      const last = rows[0]!.last_seq
+      const last = (await readValue<bigint>(pool, 'select last_seq from ingest_clock'))!
       known = { last, room: await ensurePartitions(pool, last) }
     },
     note(results) {
@@ -286,12 +293,12 @@ function prepareArticle(article: NewArticle, namesOf: NamesOf): PreparedArticle 
  * first article. The others follow in order.
  */
 async function insertArticles(client: Client, articles: IdentifiedArticle[], embedAt: Date) {
-  const { rows } = await client.query<{ first: bigint; stamp: Date }>({
+  const taken = await readRow<{ first: bigint; stamp: Date }>(client, {
     name: 'insert-articles',
     text: insertion(NEXT_NUMBERS),
     values: valuesOf(articles, embedAt),
   })
-  return rows[0]!
+  return taken!
 }
 
 /**
@@ -311,12 +318,12 @@ export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | nul
  */
 export async function findWritten(db: Queryable, rows: WrittenRow[]): Promise<Set<string>> {
   if (rows.length === 0) return new Set()
-  const found = await db.query<{ id: string }>(WRITTEN, [
+  const found = await readColumn<string>(db, WRITTEN, [
     rows.map(row => row.seq),
     rows.map(row => row.id),
     rows.map(row => row.ingestedAt),
   ])
-  return new Set(found.rows.map(row => row.id))
+  return new Set(found)
 }
 
 // $1 seqs, $2 ids, $3 times. Index: the primary key of articles.
@@ -350,12 +357,8 @@ export async function takeNumbers(
   limit: number,
 ): Promise<TakenNumbers> {
   await insertNumbered(client, valuesOf([], new Date(0)), { base: 0n, stamp: new Date(0) })
-  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [
-    articles,
-    stamps - 1,
-    String(limit),
-  ])
-  return rows[0]!
+  const values = [articles, stamps - 1, String(limit)]
+  return (await readRow<TakenNumbers>(client, TAKE_NUMBERS, values))!
 }
 
 /**
@@ -508,11 +511,7 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
   for (let number = lastSeq / PARTITION_SIZE; number <= needed; number++) {
     const name = `articles_p${number}`
     await transaction(pool, async client => {
-      const { rows } = await client.query<{ present: boolean }>(
-        'select to_regclass($1) is not null as present',
-        [name],
-      )
-      if (rows[0]?.present === true) return
+      if (await readValue<boolean>(client, 'select to_regclass($1) is not null', [name])) return
       await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK])
       await client.query(
         `create table if not exists ${name} (like articles including all, primary key (seq))`,

@@ -7,6 +7,9 @@ import {
   locking,
   type Pool,
   type Queryable,
+  readColumn,
+  readRow,
+  readValue,
   transaction,
   withSession,
 } from '../postgres.ts'
@@ -45,6 +48,10 @@ export interface SegmentWriter {
   readRanges(): Promise<SegmentRange[]>
   /** `seq` of the newest article. */
   readLastSeq(): Promise<bigint>
+  /**
+   * Articles up to this `seq` have a stored segment, which may be in use or ahead; 0: there is no
+   * segment.
+   */
   readStoredTo(): Promise<bigint>
   /** Ranges of the segments that may have words of articles that were taken out, ascending. */
   readUncleared(): Promise<SegmentRange[]>
@@ -126,12 +133,9 @@ export function openSegmentWriter(
       return rows
     },
 
-    async readLastSeq() {
-      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-      return rows[0]!.last_seq
-    },
+    readLastSeq: async () => (await readValue<bigint>(pool, 'select last_seq from ingest_clock'))!,
 
-    readStoredTo: () => readStoredTo(pool),
+    readStoredTo: async () => (await readValue<bigint>(pool, STORED_TO))!,
 
     async readUncleared() {
       const { rows } = await pool.query<SegmentRange>(
@@ -229,8 +233,7 @@ export async function storeAhead(
   { range, articles, built, cleared = 0n }: NewSegment,
   brake: Brake,
 ): Promise<AheadSegment> {
-  const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
-  const number = rows[0]!.segment_no
+  const number = await readValue<number>(client, NEXT_NUMBER)
   for (const part of parts(built.buckets)) {
     brake()
     await client.query(
@@ -240,7 +243,7 @@ export async function storeAhead(
   }
   const published = extent(articles.map(article => article.published))
   const ingested = extent(articles.map(article => article.ingested))
-  const added = await client.query<AheadSegment>(ADD_AHEAD, [
+  const added = await readRow<AheadSegment>(client, ADD_AHEAD, [
     number,
     kind,
     range.first,
@@ -253,7 +256,7 @@ export async function storeAhead(
     idsDigest(articles),
     cleared,
   ])
-  return added.rows[0]!
+  return added!
 }
 
 /** Computes the same digest of ids as `digestOf` does in SQL. */
@@ -296,8 +299,7 @@ export async function replaceSegments(
 ): Promise<void> {
   await refuseOthers(client, segmentNo, 0n)
   await lockSegments(client)
-  const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
-  const range = rows[0]
+  const range = await readRow<SegmentRange>(client, RANGE_AHEAD, [segmentNo])
   if (range === undefined) throw new Error(REMOVED)
   const replaced = await deleteWithin(client, range)
   // An import stores segments without a lock, and a stopped process loses its lock. So another
@@ -331,13 +333,10 @@ export async function lockSegments(client: Client): Promise<void> {
  *
  * @returns its columns; null: the segment was removed
  */
-export async function lockImported(
+export const lockImported = (
   client: Client,
   { no, storedAt }: AheadSegment,
-): Promise<Buffer | null> {
-  const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [no, storedAt])
-  return rows[0]?.columns ?? null
-}
+): Promise<Buffer | null> => readValue<Buffer>(client, LOCK_IMPORTED, [no, storedAt])
 
 export async function removeAhead(db: Queryable, { no, storedAt }: AheadSegment): Promise<void> {
   await db.query('delete from segments_ahead where segment_no = $1 and stored_at = $2', [
@@ -364,12 +363,8 @@ export async function useImported(
 }
 
 /** Articles up to this `seq` have a segment; 0: there is no segment. */
-export async function readCovered(db: Queryable): Promise<bigint> {
-  const { rows } = await db.query<{ last: bigint }>(
-    'select coalesce(max(last_seq), 0)::bigint as last from segments',
-  )
-  return rows[0]!.last
-}
+export const readCovered = async (db: Queryable): Promise<bigint> =>
+  (await readValue<bigint>(db, 'select max(last_seq) from segments')) ?? 0n
 
 const REMOVED = 'another process removed a segment before it was used'
 
@@ -379,30 +374,21 @@ const REMOVED = 'another process removed a segment before it was used'
  * @returns the numbers of the deleted segments, ascending
  */
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
-  const { rows } = await client.query<{ segment_no: number }>(
+  const deleted = await readColumn<number>(
+    client,
     'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
     [first, last],
   )
-  return rows.map(row => row.segment_no).sort((a, b) => a - b)
-}
-
-/**
- * Articles up to this `seq` have a stored segment, which may be in use or ahead; 0: there is no
- * segment.
- */
-async function readStoredTo(pool: Pool): Promise<bigint> {
-  const { rows } = await pool.query<{ last: bigint }>(STORED_TO)
-  return rows[0]!.last
+  return deleted.sort((a, b) => a - b)
 }
 
 const STORED_TO = `
-  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import')) as last`
+  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import'))`
 
 /** Removes the buckets of all segments that were deleted. */
 async function removeUnused(pool: Pool, brake: Brake): Promise<void> {
   await pool.query(REMOVE_ABANDONED)
-  const { rows } = await pool.query<{ no: number }>(UNUSED)
-  for (const { no } of rows) await removeBuckets(pool, no, brake)
+  for (const no of await readColumn<number>(pool, UNUSED)) await removeBuckets(pool, no, brake)
 }
 
 /** How many buckets one statement removes. They have some hundred kB. */
@@ -412,12 +398,8 @@ const BUCKETS_PER_STATEMENT = 256
 async function removeBuckets(pool: Pool, segmentNo: number, brake: Brake): Promise<void> {
   for (let after: number | null = -1; after !== null; ) {
     brake()
-    const { rows }: { rows: { last: number | null }[] } = await pool.query({
-      name: 'remove-buckets',
-      text: REMOVE_BUCKETS,
-      values: [segmentNo, after, BUCKETS_PER_STATEMENT],
-    })
-    after = rows[0]!.last
+    const values: unknown[] = [segmentNo, after, BUCKETS_PER_STATEMENT]
+    after = await readValue<number>(pool, { name: 'remove-buckets', text: REMOVE_BUCKETS, values })
   }
 }
 
@@ -435,7 +417,7 @@ const REMOVE_BUCKETS = `
     delete from segment_buckets
     where segment_no = $1 and bucket > $2 and bucket <= (select max(bucket) from step)
   )
-  select max(bucket) as last from step`
+  select max(bucket) from step`
 
 // Segments are used some seconds after they were stored, so older ones count as abandoned. A
 // process whose segment was removed builds it again.
@@ -478,8 +460,7 @@ export const UNUSED = `
     and not exists (select from segments where segment_no = no)
     and not exists (select from segments_ahead where segment_no = no)`
 
-const NEXT_NUMBER =
-  "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
+const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int"
 
 /** The columns that `segments` and `segments_ahead` have in common. */
 const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,

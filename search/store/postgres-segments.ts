@@ -1,4 +1,4 @@
-import type { Queryable } from '../postgres.ts'
+import { type Queryable, readRow } from '../postgres.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import { decodeLexicon, LEXICON_BUCKET, lexiconOfTerms } from '../segment/lexicon.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
@@ -284,10 +284,8 @@ export interface IndexSize {
   backlog: number
 }
 
-export async function readIndexSize(db: Queryable): Promise<IndexSize> {
-  const { rows } = await db.query<IndexSize>({ name: 'index-state', text: INDEX_SIZE })
-  return rows[0]!
-}
+export const readIndexSize = async (db: Queryable): Promise<IndexSize> =>
+  (await readRow<IndexSize>(db, { name: 'index-state', text: INDEX_SIZE }))!
 
 const INDEX_SIZE = `
   select count(s.segment_no)::int as segments, coalesce(max(s.last_seq), 0)::float8 as covered, (

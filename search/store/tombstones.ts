@@ -1,5 +1,14 @@
 import { textArray } from '../binary-arrays.ts'
-import { type Client, type Pool, type Queryable, readColumn, transaction } from '../postgres.ts'
+import {
+  type Client,
+  countOf,
+  type Pool,
+  type Queryable,
+  readColumn,
+  readRow,
+  readValue,
+  transaction,
+} from '../postgres.ts'
 
 /*
  * An article that an operator takes out leaves a tombstone: number, id, HMAC of its addresses,
@@ -181,7 +190,7 @@ export async function clearAuthors(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ seq: bigint; nos: number[] }>(AUTHORS_LEFT)
   if (rows.length === 0) return
   const nos = [...new Set(rows.flatMap(row => row.nos))]
-  const [last] = await readColumn<bigint>(pool, 'select last_seq from ingest_clock')
+  const last = await readValue<bigint>(pool, 'select last_seq from ingest_clock')
   const unused = await readColumn<number>(pool, UNUSED_AUTHORS, [nos, 0])
   await transaction(pool, async client => {
     await withoutWriters(client)
@@ -292,10 +301,8 @@ const WRITE_AGAIN = `
  *
  * @returns how many of the hashes are of another key, and bar nothing
  */
-export async function barAgain(client: Client, removals: ListedRemoval[]): Promise<number> {
-  const { rows } = await client.query<{ foreign: number }>(BAR_AGAIN, [JSON.stringify(removals)])
-  return rows[0]?.foreign ?? 0
-}
+export const barAgain = (client: Client, removals: ListedRemoval[]): Promise<number> =>
+  countOf(client, BAR_AGAIN, [JSON.stringify(removals)])
 
 // $1 removals. Indexes: tombstones_id_key, the primary key.
 const BAR_AGAIN = `
@@ -310,7 +317,7 @@ const BAR_AGAIN = `
     select distinct on (hash) hash, seq from listed where "isOwn"
     on conflict do nothing
   )
-  select count(*)::int as foreign from listed where not "isOwn" and seq < 0`
+  select count(*)::int from listed where not "isOwn" and seq < 0`
 
 /**
  * Frees the addresses of articles that were released, as far as the database does not know it.
@@ -334,7 +341,7 @@ const RELEASE = `
 
 /** The number of the last removal. A segment whose words are read afterwards has none of them. */
 export const readLastRemoval = async (db: Queryable): Promise<bigint> =>
-  (await readColumn<bigint>(db, 'select last_removal from ingest_clock'))[0] ?? 0n
+  (await readValue<bigint>(db, 'select last_removal from ingest_clock')) ?? 0n
 
 /** Notes which removals up to a number are cleared: other stores are, and segments by now. */
 export const noteCleared = async (db: Queryable, number: bigint): Promise<void> =>
@@ -354,8 +361,7 @@ export async function countSegments(
   const statement = `
     select count(*)::int as all, count(*) filter (where cleared < $2)::int as left
       from segments where $1 between first_seq and last_seq`
-  const { rows } = await db.query<{ all: number; left: number }>(statement, [seq, removal])
-  return rows[0]!
+  return (await readRow<{ all: number; left: number }>(db, statement, [seq, removal]))!
 }
 
 /** SQL: whether the bytes of a segment `s` may have words of an article that was taken out. */
