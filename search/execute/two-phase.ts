@@ -111,18 +111,18 @@ export const cheapFirst = (clauses: QueryNode[]): QueryNode[] =>
 
 /** How many phrases a query has. NEAR counts as a phrase. */
 export function phrasesOf(node: QueryNode): number {
-  if (node.kind === 'term') return 0
-  if (node.kind === 'phrase') return 1
-  if (node.kind === 'near') return 1 + phrasesOf(node.of)
-  const parts = node.kind === 'andNot' ? [node.of, ...node.not] : node.of
-  return parts.reduce((sum, part) => sum + phrasesOf(part), 0)
+  const own = node.kind === 'phrase' || node.kind === 'near' ? 1 : 0
+  return clausesOf(node).reduce((sum, clause) => sum + phrasesOf(clause), own)
 }
 
 /** Whether a query has a NEAR, or a phrase of an expression, which is read as one. */
-export function hasNear(node: QueryNode): boolean {
-  if (node.kind === 'term' || node.kind === 'phrase') return false
-  if (node.kind === 'near') return true
-  return (node.kind === 'andNot' ? [node.of, ...node.not] : node.of).some(hasNear)
+export const hasNear = (node: QueryNode): boolean =>
+  node.kind === 'near' || clausesOf(node).some(hasNear)
+
+function clausesOf(node: QueryNode): readonly QueryNode[] {
+  if (node.kind === 'term' || node.kind === 'phrase') return []
+  if (node.kind === 'near') return [node.of]
+  return node.kind === 'andNot' ? [node.of, ...node.not] : node.of
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type Leaf,
   type Near,
   type Parsed,
+  partsIn,
   QUERY_PROBLEMS,
 } from './parse.ts'
 
@@ -131,11 +132,8 @@ export function parseExpression(q: string): ParsedExpression {
 }
 
 /** Whether an expression, or a part of it, has one of these kinds. */
-export function has(node: Expression, kinds: readonly Expression['kind'][]): boolean {
-  if (kinds.includes(node.kind)) return true
-  if (node.kind === 'and') return [...node.of, ...node.not].some(one => has(one, kinds))
-  return node.kind === 'or' && node.of.some(one => has(one, kinds))
-}
+export const has = (node: Expression, kinds: readonly Expression['kind'][]): boolean =>
+  partsIn(node).some(({ kind }) => kinds.includes(kind))
 
 /** Writes an expression with all its operators and parentheses, to show how it was read. */
 export function inFull(node: Expression): string {

@@ -3,7 +3,7 @@ import { isWildcard, wildcardTest } from '../analysis/wildcard.ts'
 import { grown } from '../segment/arrays.ts'
 import { memoised } from '../segment/word-ids.ts'
 import type { Language } from '../vocabulary.ts'
-import type { Expression, Leaf, Near } from './parse.ts'
+import { type Expression, type Leaf, type Near, partsIn } from './parse.ts'
 import { createReadWords, type ReadWords, type WordNumbers } from './word-numbers.ts'
 
 /*
@@ -225,7 +225,7 @@ function finderOf(leaves: readonly Leaf[]): () => OperandFinder {
 /** Makes the test whether an article matches an expression. */
 export function holding(tree: Expression): (words: DocumentWords, language: Language) => boolean {
   const current = finderOf(allLeaves(tree))
-  const isOfTitle = !reaches(tree)
+  const isOfTitle = partsIn(tree).every(part => !('inTitle' in part) || part.inTitle)
   const kept = { title: [] as Places, body: [] as Places }
   return ({ title, body }, language) => {
     const finder = current()
@@ -248,21 +248,14 @@ export function holding(tree: Expression): (words: DocumentWords, language: Lang
 }
 
 /** All leaves of an expression, excluded ones too. */
-export function allLeaves(node: Expression): Leaf[] {
-  if (node.kind === 'near') return node.sides.flat()
-  if (node.kind === 'and') return [...node.of, ...node.not].flatMap(allLeaves)
-  return node.kind === 'or' ? node.of.flatMap(allLeaves) : [node]
-}
+export const allLeaves = (node: Expression): Leaf[] =>
+  partsIn(node).flatMap(part =>
+    part.kind === 'near' ? part.sides.flat() : 'inTitle' in part ? [part] : [],
+  )
 
 /** The wildcards of an expression. */
 export const wildcardsOf = (node: Expression): string[] =>
   allLeaves(node).flatMap(leaf => (leaf.kind === 'phrase' ? leaf.words.filter(isWildcard) : []))
-
-/** Whether a part of an expression looks into bodies. */
-function reaches(node: Expression): boolean {
-  if (node.kind === 'and') return [...node.of, ...node.not].some(reaches)
-  return node.kind === 'or' ? node.of.some(reaches) : !node.inTitle
-}
 
 /**
  * Makes the function that finds the places where one of the leaves begins in a word list. It

@@ -13,6 +13,7 @@ import {
   type Near,
   or,
   type PhraseLeaf,
+  partsIn,
   type QueryNode,
   term,
 } from './parse.ts'
@@ -183,11 +184,8 @@ interface Own {
 }
 
 /** All NEAR of an expression, and all phrases with wildcards, excluded ones too. */
-function nearsOf(tree: Expression): (Near | PhraseLeaf)[] {
-  if (tree.kind === 'near' || isOpenPhrase(tree)) return [tree]
-  if (tree.kind === 'and') return [...tree.of, ...tree.not].flatMap(nearsOf)
-  return tree.kind === 'or' ? tree.of.flatMap(nearsOf) : []
-}
+const nearsOf = (tree: Expression): (Near | PhraseLeaf)[] =>
+  partsIn(tree).filter(part => part.kind === 'near' || isOpenPhrase(part))
 
 /**
  * The condition that lists of single words and stems can decide. It holds for every article that
@@ -221,11 +219,10 @@ function wordNode(word: string, scope: Scope, { wildcards }: Own): QueryNode {
 }
 
 /** Whether lists of single words and stems decide all of an expression. */
-function isOfSingleWords(tree: Expression): boolean {
-  if (tree.kind === 'phrase') return tree.words.length === 1
-  if (tree.kind === 'and') return [...tree.of, ...tree.not].every(isOfSingleWords)
-  return tree.kind === 'or' ? tree.of.every(isOfSingleWords) : tree.kind === 'forms'
-}
+const isOfSingleWords = (tree: Expression): boolean =>
+  partsIn(tree).every(
+    part => part.kind !== 'near' && (part.kind !== 'phrase' || part.words.length === 1),
+  )
 
 function nodeOf(tree: Expression, own: Own): QueryNode {
   const nodes = (trees: Expression[]) => trees.map(one => nodeOf(one, own))

@@ -55,6 +55,12 @@ export type Expression =
   | { kind: 'and'; of: Expression[]; not: Expression[] }
   | { kind: 'or'; of: Expression[] }
 
+/** An expression and all its parts, in order. The leaves beside NEAR are not among them. */
+export function partsIn(tree: Expression): Expression[] {
+  const parts = tree.kind === 'and' ? [...tree.of, ...tree.not] : tree.kind === 'or' ? tree.of : []
+  return [tree, ...parts.flatMap(partsIn)]
+}
+
 /** The meaning of `q`; or the reasons why it cannot be read, as sentences for `errors.q`. */
 export type Parsed<M> = { ok: true; match: M } | { ok: false; errors: string[] }
 export type ParsedQuery = Parsed<Match>
