@@ -236,9 +236,9 @@ function amongArticles(
   }
 }
 
-type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'lexicons' | 'memory' | 'names' | 'stored'>
+type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'lexicons' | 'names' | 'stored'>
 
-function statsOf({ cache, knownMeta, lexicons, memory, names, stored }: Counted): IndexStats {
+function statsOf({ cache, knownMeta, lexicons, names, stored }: Counted): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
@@ -247,7 +247,6 @@ function statsOf({ cache, knownMeta, lexicons, memory, names, stored }: Counted)
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
     elsewhere: meta?.elsewhere.covered ?? 0n,
-    memory: memory.stats(),
     caches: { ...segments, articles, names: together([shown, parts, cache.namedStats()]) },
     prefetched,
     names: { count, bytes },

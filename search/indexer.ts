@@ -1,6 +1,6 @@
 import { SEGMENT_SIZES } from './indexing/policy.ts'
-import { createScheduler, type SegmentEvents } from './indexing/scheduler.ts'
-import { segmentOf } from './indexing/segments.ts'
+import { createScheduler } from './indexing/scheduler.ts'
+import { type SegmentEvents, segmentOf } from './indexing/segments.ts'
 import { type Client, type Pool, transaction } from './postgres.ts'
 import { createSegmentBuilder } from './segment/builder.ts'
 import type { ArticleWords } from './store/article-source.ts'
@@ -44,15 +44,8 @@ const WARNINGS: SegmentEvents = {
  */
 export function openIndexer(pool: Pool, thread: string, events: SegmentEvents = WARNINGS): Indexer {
   const writer = openSegmentWriter(pool)
-  const scheduler = createScheduler(pool, thread, events)
   return {
-    notify: scheduler.notify,
-    finish: (how = 'due') => scheduler.finish(how),
-    imported: {
-      build: scheduler.buildImported,
-      cover: scheduler.coverImported,
-      merge: scheduler.mergeImported,
-    },
+    ...createScheduler(pool, thread, events),
     rebuild: {
       ranges: () => writer.readRanges(),
       mend: () => mendRanges(pool),
@@ -62,8 +55,6 @@ export function openIndexer(pool: Pool, thread: string, events: SegmentEvents = 
       stated: said => transaction(pool, client => writeStated(client, said)),
       names: signal => foldNamesAgain(pool, signal),
     },
-    stats: () => ({ backlog: scheduler.backlog() }),
-    close: scheduler.close,
   }
 }
 

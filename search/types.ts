@@ -6,7 +6,7 @@ import type { Collector, WordCount } from './execute/collector.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import type { Indexed, NewArticle } from './indexing/new-article.ts'
-import type { ImportedArticles } from './indexing/scheduler.ts'
+import type { ImportedArticles } from './indexing/segments.ts'
 import type { PartsOptions } from './open-parts.ts'
 import type { Pace } from './pace.ts'
 import type { Client } from './postgres.ts'
@@ -37,7 +37,7 @@ export type { Elsewhere, SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export type { ArticleRights, Indexed, NewArticle } from './indexing/new-article.ts'
 export type { SegmentSizes } from './indexing/policy.ts'
-export type { SegmentEvents } from './indexing/scheduler.ts'
+export type { SegmentEvents } from './indexing/segments.ts'
 export type { Pace } from './pace.ts'
 export type { Client, Pool, Queryable } from './postgres.ts'
 export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
@@ -207,8 +207,6 @@ export interface IndexStats {
    * match all articles.
    */
   elsewhere: bigint
-  /** In-memory segments: articles that have no stored segment yet. */
-  memory: { articles: number; segments: number; words: number }
   caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
@@ -330,7 +328,6 @@ export interface Indexer {
     /** Folds the names of all outlets and authors anew. */
     names(signal: AbortSignal): Promise<void>
   }
-  stats(): { backlog: number }
   /** Ends the threads. The caller ends the pool. */
   close(): Promise<void>
 }

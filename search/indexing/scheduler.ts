@@ -3,31 +3,23 @@ import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Pool, reasonOf } from '../postgres.ts'
-import type { SegmentSource } from '../segment/builder.ts'
 import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
+import type { Indexer } from '../types.ts'
 import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
-import { KINDS, type MadeSegment, type MakeOptions } from './segments.ts'
+import {
+  type ImportedArticles,
+  KINDS,
+  type MadeSegment,
+  type MakeOptions,
+  type SegmentEvents,
+} from './segments.ts'
 
 /*
  * Threads make segments, because building one takes seconds of computing. Flushes, merges and
  * imports have a thread each, so a flush never waits for a merge. Each thread starts with its first
  * task.
  */
-
-/** Articles of an import that have no `seq` yet. Here they are numbered from 1. */
-export interface ImportedArticles {
-  sources: SegmentSource[]
-  /** The words of each article, as `wordList` writes them. */
-  titles: string[]
-  bodies: string[]
-}
-
-/** Called for each segment that a thread makes or cannot make, for logs and metrics. */
-export interface SegmentEvents {
-  made(segment: MadeSegment): void
-  failed(kinds: readonly SegmentWork[], failure: string): void
-}
 
 /**
  * ms for which a segment is stored before searches use it. Searching processes look for such
@@ -39,46 +31,18 @@ export const AHEAD = 1_000
 /** ms for which an idle thread is kept. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
-export interface Scheduler {
-  /**
-   * Starts due flushes and merges. The writer calls this after every batch of articles, so it is
-   * cheap. Resolves when it has decided which work to start.
-   *
-   * @param last `seq` of the newest article
-   */
-  notify(last: bigint): Promise<void>
-  /**
-   * Makes segments of the written articles. Resolves when this is done or has failed.
-   *
-   * @param how `due`: makes full segments alone, at once. `all`: also makes a segment of the last
-   *   articles, unless they are few, and gives way to all other work.
-   */
-  finish(how: 'due' | 'all'): Promise<void>
-  /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
-  buildImported(articles: ImportedArticles): Promise<AheadSegment>
-  /** Makes segments of articles that other processes have written, if there are enough. */
-  coverImported(): Promise<void>
-  /** Makes the merges that are due, in the thread that has the words of imported segments. */
-  mergeImported(): Promise<void>
-  /** Articles without a stored segment at the last look. */
-  backlog(): number
-  close(): Promise<void>
-}
-
 /**
  * Starts flushes and merges when they are due, in threads and on connections of their own.
  *
  * @param module the file that a thread runs; it calls `serveSegments`
  */
-export function createScheduler(pool: Pool, module: string, events: SegmentEvents): Scheduler {
+export function createScheduler(
+  pool: Pool,
+  module: string,
+  events: SegmentEvents,
+): Omit<Indexer, 'rebuild'> {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, module, events)
-  /**
-   * `covered`: articles up to this `seq` had a stored segment at the last look. `newest`: the `seq`
-   * of the last call of `notify`.
-   */
-  let covered = 0n
-  let newest = 0n
   /**
    * The scheduler looks at the database again when an article with this `seq` exists: once for
    * flushes, once for merges.
@@ -92,12 +56,11 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
   const isMergeDue = async () =>
     mergesDue(await writer.readRanges(), SEGMENT_SIZES).length > 0 ||
     (await writer.readUncleared()).length > 0
-  const readCovered = async () => (await writer.readRanges()).at(-1)?.last ?? 0n
 
   async function flushIfDue(last: bigint): Promise<void> {
-    covered = await readCovered()
+    const ranges = await writer.readRanges()
     if (flushing !== null) return
-    nextLook = endOfFlush(covered, SEGMENT_SIZES)
+    nextLook = endOfFlush(ranges.at(-1)?.last ?? 0n, SEGMENT_SIZES)
     if (last < nextLook) return
     // Another process may be flushing. This process then finds nothing to do, and does not look
     // again after each batch.
@@ -126,7 +89,6 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
 
   return {
     async notify(last) {
-      newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last)
       // Merges do not wait for the end of a flush, because under load a flush is always running.
       if (last >= nextMergeLook) {
@@ -134,22 +96,23 @@ export function createScheduler(pool: Pool, module: string, events: SegmentEvent
         void mergeIfDue()
       }
     },
-    async finish(how) {
+    async finish(how = 'due') {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
       await holdingProcess(how === 'due' ? threads.runAll() : threads.runUpTo(last))
     },
-    buildImported: articles => holdingProcess(threads.build(articles)),
-    async coverImported() {
-      const last = await writer.readLastSeq()
-      if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
-      await holdingProcess(threads.cover(last))
+    imported: {
+      build: articles => holdingProcess(threads.build(articles)),
+      async cover() {
+        const last = await writer.readLastSeq()
+        if (remainderToFlush(await writer.readRanges(), last, SEGMENT_SIZES) === null) return
+        await holdingProcess(threads.cover(last))
+      },
+      async merge() {
+        const ranges = await writer.readRanges()
+        if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.merge())
+      },
     },
-    async mergeImported() {
-      const ranges = await writer.readRanges()
-      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
-    },
-    backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
 }
@@ -197,7 +160,8 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
       return ahead
     },
     cover: (last: bigint) => run('import', { kinds: ['flush'], waitFor: ['flush'], flushTo: last }),
-    mergeImported: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
+    /** Makes due merges in the thread that has the words of imported segments. */
+    merge: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))

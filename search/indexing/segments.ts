@@ -81,6 +81,20 @@ export interface MadeSegment {
   ms: number
 }
 
+/** Called for each segment that a thread makes or cannot make, for logs and metrics. */
+export interface SegmentEvents {
+  made(segment: MadeSegment): void
+  failed(kinds: readonly SegmentWork[], failure: string): void
+}
+
+/** Articles of an import that have no `seq` yet. Here they are numbered from 1. */
+export interface ImportedArticles {
+  sources: SegmentSource[]
+  /** The words of each article, as `wordList` writes them. */
+  titles: string[]
+  bodies: string[]
+}
+
 /**
  * Makes all due segments. Segments of the first kind come first. If the process is killed, the next
  * call finishes its work.

@@ -7,7 +7,6 @@ import { SEGMENT_SIZES } from './policy.ts'
 import {
   type Answer,
   failureOf,
-  type ImportedArticles,
   isSegmentThread,
   lowerPriority,
   type MakeTask,
@@ -15,7 +14,13 @@ import {
   type Task,
   type TaskResult,
 } from './scheduler.ts'
-import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
+import {
+  createKnownWords,
+  type ImportedArticles,
+  type KnownWords,
+  type MadeSegment,
+  makeSegments,
+} from './segments.ts'
 
 /**
  * Makes segments in a thread that the scheduler has started to make segments. Does nothing in other

@@ -46,7 +46,6 @@ export interface MemoryIndex {
     options: { covered: bigint; last: bigint; wordsVersion: bigint },
     sizes?: MemorySizes,
   ): Promise<readonly MemorySegment[]>
-  stats(): { articles: number; segments: number; words: number }
 }
 
 /**
@@ -96,11 +95,6 @@ export function createMemoryIndex(
       dropStored(own, covered)
       return [...own.segments]
     },
-    stats: () => ({
-      articles: state?.segments.reduce((sum, segment) => sum + segment.documents.length, 0) ?? 0,
-      segments: state?.segments.length ?? 0,
-      words: state?.termIds.words ?? 0,
-    }),
   }
 }
 
