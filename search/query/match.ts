@@ -152,10 +152,11 @@ function planTree(
   wildcards: FoundWords = NO_WILDCARDS,
 ): MatchPlan {
   const verification = scope === 'title' ? allInTitle(tree) : tree
-  const own: Own = { languages: languages ?? LANGUAGES, wildcards }
-  const whole = looseNode(verification, own)
+  const own: Own = { languages: languages ?? LANGUAGES, wildcards, isLoose: false }
+  const loose: Own = { ...own, isLoose: true }
+  const whole = nodeOf(verification, loose)
   const nears = nearsOf(verification).map(near => ({
-    node: and([whole, looseNode(near, own)]),
+    node: and([whole, nodeOf(near, loose)]),
     operands: near.kind === 'near' ? near.sides.flat().length : near.words.length,
   }))
   return { node: nodeOf(verification, own), verification, scoring: [], nears }
@@ -177,35 +178,20 @@ function allInTitle(tree: Expression): Expression {
   }
 }
 
-/** What decides the words of a leaf. */
+/** What decides the node of an expression. */
 interface Own {
   languages: readonly Language[]
   wildcards: FoundWords
+  /**
+   * Whether only lists of single words and stems decide. The condition then holds for every article
+   * that matches, and maybe for others.
+   */
+  isLoose: boolean
 }
 
 /** All NEAR of an expression, and all phrases with wildcards, excluded ones too. */
 const nearsOf = (tree: Expression): (Near | PhraseLeaf)[] =>
   partsIn(tree).filter(part => part.kind === 'near' || isOpenPhrase(part))
-
-/**
- * The condition that lists of single words and stems can decide. It holds for every article that
- * matches.
- */
-function looseNode(tree: Expression, own: Own): QueryNode {
-  const loose = (one: Expression) => looseNode(one, own)
-  switch (tree.kind) {
-    case 'phrase':
-      return and(tree.words.map(word => wordNode(word, scopeOf(tree), own)))
-    case 'near':
-      return and(tree.sides.map(side => or(side.map(loose))))
-    case 'and':
-      return andNot(and(tree.of.map(loose)), tree.not.filter(isOfSingleWords).map(loose))
-    case 'or':
-      return or(tree.of.map(loose))
-    default:
-      return nodeOf(tree, own)
-  }
-}
 
 /** Whether a leaf is a phrase with wildcards. No list of neighbouring words can decide it. */
 const isOpenPhrase = (tree: Expression): tree is PhraseLeaf =>
@@ -229,19 +215,25 @@ function nodeOf(tree: Expression, own: Own): QueryNode {
   switch (tree.kind) {
     case 'phrase': {
       const { words } = tree
-      if (isOpenPhrase(tree)) return { kind: 'near', of: looseNode(tree, own), near: tree }
-      return words.length === 1
-        ? wordNode(words[0]!, scopeOf(tree), own)
-        : { kind: 'phrase', words, scope: scopeOf(tree) }
+      const scope = scopeOf(tree)
+      const anywhere = and(words.map(word => wordNode(word, scope, own)))
+      if (own.isLoose || words.length === 1) return anywhere
+      return isOpenPhrase(tree)
+        ? { kind: 'near', of: anywhere, near: tree }
+        : { kind: 'phrase', words, scope }
     }
     case 'forms':
       return or(
         own.languages.flatMap(language => clausesOf(analyse(language, [tree.word]), scopeOf(tree))),
       )
-    case 'near':
-      return { kind: 'near', of: and(tree.sides.map(side => or(nodes(side)))), near: tree }
-    case 'and':
-      return andNot(and(nodes(tree.of)), nodes(tree.not))
+    case 'near': {
+      const both = and(tree.sides.map(side => or(nodes(side))))
+      return own.isLoose ? both : { kind: 'near', of: both, near: tree }
+    }
+    case 'and': {
+      const not = own.isLoose ? tree.not.filter(isOfSingleWords) : tree.not
+      return andNot(and(nodes(tree.of)), nodes(not))
+    }
     case 'or':
       return or(nodes(tree.of))
   }
