@@ -96,3 +96,19 @@ export function sortHashes(numbers: Float64Array<ArrayBuffer>): Float64Array<Arr
   new BigInt64Array(numbers.buffer, numbers.byteOffset, numbers.length).sort()
   return numbers
 }
+
+/**
+ * The place of the first of some ascending numbers that is not below `number`.
+ *
+ * @param end numbers from this place on are not looked at
+ */
+export function placeOf(sorted: Float64Array, number: number, end: number = sorted.length): number {
+  let low = 0
+  let high = end
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < number) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -10,7 +10,7 @@ import { foldWord, KEPT, kindAt, PAIR, SEPARATOR, words } from './tokens.ts'
  * this file alone.
  */
 
-export { hashOf, hashWords, pairHash, sortHashes } from './hashes.ts'
+export { hashOf, hashWords, pairHash, placeOf, sortHashes } from './hashes.ts'
 export { stem } from './stems.ts'
 export { SNIPPET_RULES } from './text.ts'
 export { foldName, foldWord, hasLetterOrDigit, NAME_RULES, words } from './tokens.ts'

@@ -1,3 +1,4 @@
+import { placeOf } from '../analysis/hashes.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { NameCache } from '../cache/stored-articles.ts'
 import type { Pace } from '../pace.ts'
@@ -5,7 +6,7 @@ import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
 import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { createSections, firstAtLeast } from '../segment/columns.ts'
+import { createSections } from '../segment/columns.ts'
 import {
   arraySet,
   type DocIdSet,
@@ -271,9 +272,9 @@ export function eachTextOnce(
 /** The matches that are members of a group, and their places in `seqs`. */
 function membersIn(matches: DocIdSet, { offsets, seqOf }: SegmentReader, { seqs }: TextGroups) {
   if (offsets === null) {
-    const placeOf = (doc: number) => firstAtLeast(seqs, seqs.length, Number(seqOf(doc)))
-    const docs = docsOf(matches).filter(doc => seqs[placeOf(doc)] === Number(seqOf(doc)))
-    return { docs, places: Uint32Array.from(docs, placeOf) }
+    const placeIn = (doc: number) => placeOf(seqs, Number(seqOf(doc)))
+    const docs = docsOf(matches).filter(doc => seqs[placeIn(doc)] === Number(seqOf(doc)))
+    return { docs, places: Uint32Array.from(docs, placeIn) }
   }
   const members = membersOf(offsets, Number(seqOf(0)) - offsets[0]!, seqs)
   // This makes a copy, because the result would keep its whole buffer (the arena) in memory.
@@ -302,8 +303,8 @@ function membersOf(offsets: Uint16Array, lowest: number, seqs: Float64Array): Se
   const known = bySegment.get(offsets)
   if (known !== undefined) return known
   const placeAt = new Uint32Array(65_536)
-  const from = firstAtLeast(seqs, seqs.length, lowest)
-  const to = firstAtLeast(seqs, seqs.length, lowest + placeAt.length)
+  const from = placeOf(seqs, lowest)
+  const to = placeOf(seqs, lowest + placeAt.length)
   for (let place = from; place < to; place++) placeAt[seqs[place]! - lowest] = place + 1
   const docs = Uint16Array.from(offsets.keys()).filter(doc => placeAt[offsets[doc]!]! > 0)
   const found = {
@@ -319,7 +320,7 @@ export function firstOfTexts(articles: SegmentSource[], texts: CountedTexts): Se
   const { seqs, groups, count } = texts.groups
   const lowest = texts.lowest ?? new Uint32Array(count)
   const kept = articles.filter(({ seq }) => {
-    const place = firstAtLeast(seqs, seqs.length, Number(seq))
+    const place = placeOf(seqs, Number(seq))
     if (seqs[place] !== Number(seq)) return true
     const group = groups[place]!
     if (texts.lowest === null && lowest[group] === 0) lowest[group] = place + 1
@@ -415,12 +416,12 @@ function countInOrder(
   starts: Float64Array,
   counts: Float64Array,
 ): void {
-  for (let from = firstAtLeast(published, dated, starts[0]!); from < dated; ) {
+  for (let from = placeOf(published, starts[0]!, dated); from < dated; ) {
     // Times are whole ms, so the first bucket that starts at the next ms or later follows this
     // bucket.
-    const bucket = firstAtLeast(starts, starts.length, published[from]! + 1) - 1
+    const bucket = placeOf(starts, published[from]! + 1) - 1
     if (bucket >= counts.length) return
-    const to = firstAtLeast(published, dated, starts[bucket + 1]!)
+    const to = placeOf(published, starts[bucket + 1]!, dated)
     counts[bucket]! += countBetween(matches, from, to)
     from = to
   }

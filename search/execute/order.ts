@@ -1,9 +1,9 @@
+import { placeOf } from '../analysis/hashes.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import { scoreInMemory } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { ScoringTerm } from '../query/match.ts'
 import { eachBit } from '../segment/arrays.ts'
-import { firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, docsOf, has, walk } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
@@ -253,8 +253,8 @@ function docsInOrder(
   }
   if (after === undefined) within(0, dated, false)
   else {
-    const tieFrom = firstAtLeast(values, dated, after)
-    const tieTo = firstAtLeast(values, dated, after + 1)
+    const tieFrom = placeOf(values, after, dated)
+    const tieTo = placeOf(values, after + 1, dated)
     within(tieFrom, tieTo, true)
     if (backwards) within(0, tieFrom, false)
     else within(tieTo, dated, false)

@@ -1,3 +1,4 @@
+import { placeOf } from '../analysis/hashes.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import {
@@ -9,7 +10,7 @@ import {
 } from '../query/filters.ts'
 import { type NearWords, planMatch, type ScoringTerm } from '../query/match.ts'
 import { and, type Expression, type QueryNode } from '../query/parse.ts'
-import { type Columns, firstAtLeast } from '../segment/columns.ts'
+import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { KnownDays } from '../store/article-source.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
@@ -265,9 +266,8 @@ export function applyFilter(
   const { published, undatedSince } = filter.bounds
   // The times of most segments lie within the bounds, so most segments need no search here.
   const from =
-    columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
-  const to =
-    columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
+    columns.earliest >= published.from ? 0 : placeOf(columns.published, published.from, dated)
+  const to = columns.latest < published.to ? dated : placeOf(columns.published, published.to, dated)
   const undated = undatedMatches(segment, columns, undatedSince)
   const whole = from === 0 && to === dated && undated !== 'none'
   let passed = whole

@@ -1,3 +1,4 @@
+import { placeOf } from '../analysis/hashes.ts'
 import { type DocIdSet, lastingArray } from '../segment/doc-id-set.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
@@ -24,25 +25,16 @@ export function removedArticles(last: bigint, seqs: readonly number[]): RemovedA
   const sorted = Float64Array.from(seqs).sort()
   // After a failover the number of a segment may be given again, to other articles.
   const docs = new Map<number, { first: bigint; removed: DocIdSet | null }>()
-  const firstAfter = (seq: number) => {
-    let low = 0
-    for (let high = sorted.length; low < high; ) {
-      const middle = (low + high) >>> 1
-      if (sorted[middle]! <= seq) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
+  const placeIn = (seq: bigint) => placeOf(sorted, Number(seq))
   return {
     last,
-    has: seq => sorted[firstAfter(Number(seq)) - 1] === Number(seq),
-    isOf: ({ first, last }) => firstAfter(Number(first) - 1) < firstAfter(Number(last)),
+    has: seq => sorted[placeIn(seq)] === Number(seq),
+    isOf: ({ first, last }) => placeIn(first) < placeIn(last + 1n),
     docsOf({ no, first, last }, offsets) {
       const known = docs.get(no)
       if (known?.first === first) return known.removed
-      const base = Number(first)
-      const own = sorted.subarray(firstAfter(base - 1), firstAfter(Number(last)))
-      const removed = own.length === 0 ? null : documentsOf(own, base, offsets)
+      const own = sorted.subarray(placeIn(first), placeIn(last + 1n))
+      const removed = own.length === 0 ? null : documentsOf(own, Number(first), offsets)
       docs.set(no, { first, removed })
       return removed
     },

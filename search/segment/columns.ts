@@ -107,21 +107,6 @@ export function createSections(): { names: string[]; noOf(section: string | null
   }
 }
 
-/**
- * The first document in order of publication that was published at `time` or later. Looks at the
- * first `dated` documents alone.
- */
-export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
-  let low = 0
-  let high = dated
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (published[middle]! < time) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 const HEADER = 4
 
 /**

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { placeOf } from '#search/analysis/index'
 import {
   areCopies,
   copyWords,
@@ -6,7 +7,6 @@ import {
   hasShingle,
   judge,
   leastCommon,
-  placeOf,
   sampleOf,
   sharedOf,
   shinglesAt,

@@ -1,6 +1,7 @@
 import {
   hashWords,
   pairHash,
+  placeOf,
   rulesOn,
   sortHashes,
   WORD_RULES,
@@ -109,18 +110,6 @@ export const sharedOf = (a: Float64Array, b: Float64Array): number =>
 /** Whether a text has a shingle. */
 export const hasShingle = (set: Float64Array, shingle: number): boolean =>
   set[placeOf(set, shingle)] === shingle
-
-/** The place of the first number in `sorted` that is not below `number`. */
-export function placeOf(sorted: Float64Array, number: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < number) low = middle + 1
-    else high = middle
-  }
-  return low
-}
 
 /**
  * Whether two texts are copies, without a look at their times: `shared ≥ 0.6`. Two texts of one

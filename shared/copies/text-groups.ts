@@ -1,6 +1,6 @@
+import { placeOf } from '#search/analysis/index'
 import type { TextGroups } from '#search/types'
 import { type Pool, readRow } from '#shared/postgres/pool'
-import { placeOf } from './shingles.ts'
 
 interface State {
   rules: number
