@@ -41,15 +41,15 @@ export function createPace(
   }
 }
 
-/** Works on one value after the other, and rests between them. */
+/** Works on one value after the other, with its place, and rests between them. */
 export async function eachIn<A, T>(
   pace: Pace,
   all: readonly A[],
-  work: (one: A) => T,
+  work: (one: A, at: number) => T,
 ): Promise<T[]> {
   const done: T[] = []
   for (const one of all) {
-    done.push(work(one))
+    done.push(work(one, done.length))
     if (pace.isDue()) await pace.rest()
   }
   return done

@@ -1,5 +1,5 @@
 import { hashOf } from '../analysis/hashes.ts'
-import { createPace } from '../pace.ts'
+import { createPace, eachIn } from '../pace.ts'
 import { type Columns, isFiltered, lacks } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
@@ -204,15 +204,11 @@ async function readLists(
   version: bigint | null,
 ): Promise<DocIdSet[]> {
   const blocks = await store.readBuckets(wanted, version)
-  const pace = createPace()
-  const lists: DocIdSet[] = []
-  for (const [index, { segment, term }] of wanted.entries()) {
-    const block = blocks[index]
+  return eachIn(createPace(), wanted, ({ segment, term }, at) => {
+    const block = blocks[at]
     const size = sizeOf(segment)
-    lists.push((block && readEntry(block, entryStart(term), size)) ?? emptySet(size))
-    if (pace.isDue()) await pace.rest()
-  }
-  return lists
+    return (block && readEntry(block, entryStart(term), size)) ?? emptySet(size)
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { placeOf } from '../analysis/hashes.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { NameCache } from '../cache/stored-articles.ts'
-import type { Pace } from '../pace.ts'
+import { eachIn, type Pace } from '../pace.ts'
 import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { type Axis, EMPTY_SPAN, type Sort, type TimeBounds } from '../query/filters.ts'
 import { grown } from '../segment/arrays.ts'
@@ -259,10 +259,7 @@ export function eachTextOnce(
       else take()
     },
     async counts(readNames) {
-      for (const take of waiting) {
-        if (pace.isDue()) await pace.rest()
-        take()
-      }
+      await eachIn(pace, waiting, take => take())
       texts.lowest ??= lowest
       return counter.counts(readNames)
     },

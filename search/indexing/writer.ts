@@ -1,5 +1,5 @@
 import { textArray } from '../binary-arrays.ts'
-import { createPace } from '../pace.ts'
+import { createPace, eachIn } from '../pace.ts'
 import {
   type Client,
   type Pool,
@@ -119,15 +119,10 @@ interface Batch {
 /** Registers names and prepares texts. This work needs no lock. */
 export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const namesOf = await registerNames(pool, articles)
-  const prepared: PreparedArticle[] = []
   // The thread rests only between two articles. One article of megabytes may take longer than a
   // turn.
-  const pace = createPace()
-  for (const article of articles) {
-    prepared.push(prepareArticle(article, namesOf))
-    if (pace.isDue()) await pace.rest()
-  }
-  return { articles, prepared }
+  const prepare = (article: NewArticle) => prepareArticle(article, namesOf)
+  return { articles, prepared: await eachIn(createPace(), articles, prepare) }
 }
 
 /**

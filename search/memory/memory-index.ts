@@ -1,4 +1,4 @@
-import { createPace } from '../pace.ts'
+import { createPace, eachIn } from '../pace.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import {
@@ -131,13 +131,11 @@ async function addAll(
   articles: UnflushedArticle[],
   sizes: MemorySizes,
 ): Promise<void> {
-  const pace = createPace()
-  for (const { source, words } of articles) {
+  // One article of megabytes may take longer than a turn.
+  await eachIn(createPace(), articles, ({ source, words }) => {
     segmentFor(state, source.seq, sizes).add(source, words.title, words.body)
     state.last = source.seq
-    // One article of megabytes may take longer than a turn.
-    if (pace.isDue()) await pace.rest()
-  }
+  })
 }
 
 /**

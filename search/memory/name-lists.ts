@@ -1,5 +1,5 @@
 import { type CacheStats, together } from '../cache/cache.ts'
-import { createPace, SHORT_TURN } from '../pace.ts'
+import { createPace, eachIn, SHORT_TURN } from '../pace.ts'
 import { hasBit } from '../segment/arrays.ts'
 import type { Columns } from '../segment/columns.ts'
 import {
@@ -116,12 +116,10 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
 
   async function knowStored(columns: Columns[]): Promise<void> {
     const missing = new Set<number>()
-    const pace = createPace(SHORT_TURN)
     const unknown = columns.filter(one => !knownColumns.has(one))
-    for (const one of unknown) {
-      for (const no of isOutlet ? one.publishers : one.authors) if (!index.has(no)) missing.add(no)
-      if (pace.isDue()) await pace.rest()
-    }
+    await eachIn(createPace(SHORT_TURN), unknown, ({ publishers, authors }) => {
+      for (const no of isOutlet ? publishers : authors) if (!index.has(no)) missing.add(no)
+    })
     await index.read([...missing])
     for (const one of unknown) knownColumns.add(one)
   }
@@ -143,13 +141,8 @@ function createField(source: ArticleSource, field: NameField, limit: number) {
       await index.readAll()
       await knowStored(columns)
       const bits = await index.containing(part)
-      const lists: DocIdSet[] = []
-      const pace = createPace(SHORT_TURN)
-      for (const one of columns) {
-        lists.push(isOutlet ? listByOutlet(one, bits) : listByAuthor(one, bits))
-        if (pace.isDue()) await pace.rest()
-      }
-      return lists
+      const listIn = isOutlet ? listByOutlet : listByAuthor
+      return eachIn(createPace(SHORT_TURN), columns, one => listIn(one, bits))
     },
 
     async ofMemory(part: string, segments: readonly MemorySegment[]) {
