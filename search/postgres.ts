@@ -39,6 +39,10 @@ export const countOf = async (
   values?: unknown[],
 ): Promise<number> => (await readValue<number>(db, statement, values)) ?? 0
 
+/** The values of some fields of all rows: an array for each field, as `unnest` takes them. */
+export const columnsOf = <Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] =>
+  fields.map(field => rows.map(row => row[field]))
+
 // int8 arrives as bigint. A number would be exact only up to 2^53, and code could compare strings
 // as text by mistake.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)

@@ -2,6 +2,7 @@ import { textArray } from '../binary-arrays.ts'
 import { createPace, eachIn } from '../pace.ts'
 import {
   type Client,
+  columnsOf,
   type Pool,
   type Queryable,
   readColumn,
@@ -313,12 +314,7 @@ export const enteredAt = (own: Date | null | undefined, stamp: Date): Date | nul
  */
 export async function findWritten(db: Queryable, rows: WrittenRow[]): Promise<Set<string>> {
   if (rows.length === 0) return new Set()
-  const found = await readColumn<string>(db, WRITTEN, [
-    rows.map(row => row.seq),
-    rows.map(row => row.id),
-    rows.map(row => row.ingestedAt),
-  ])
-  return new Set(found)
+  return new Set(await readColumn<string>(db, WRITTEN, columnsOf(rows, 'seq', 'id', 'ingestedAt')))
 }
 
 // $1 seqs, $2 ids, $3 times. Index: the primary key of articles.

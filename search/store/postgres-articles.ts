@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { wordList } from '../analysis/index.ts'
 import { APOSTROPHES, foldName, NAME_RULES } from '../analysis/tokens.ts'
 import type { Pace } from '../pace.ts'
-import { type Client, type Queryable, readValue } from '../postgres.ts'
+import { type Client, columnsOf, type Queryable, readValue } from '../postgres.ts'
 import { has } from '../query/expression.ts'
 import type { Axis } from '../query/filters.ts'
 import { holding, wildcardsOf } from '../query/holds.ts'
@@ -451,11 +451,7 @@ export async function readTextsAndWords(
 /** Leaves out articles that were taken out. @returns the number of articles whose words changed */
 export async function updateWords(client: Client, words: ArticleWords[]): Promise<number> {
   await client.query(`select ${AMONG_WRITERS}`)
-  const { rowCount } = await client.query(UPDATE, [
-    words.map(one => one.seq),
-    words.map(one => one.title),
-    words.map(one => one.body),
-  ])
+  const { rowCount } = await client.query(UPDATE, columnsOf(words, 'seq', 'title', 'body'))
   return rowCount ?? 0
 }
 
@@ -488,14 +484,9 @@ export async function writeStated(
   said: ReadonlyMap<bigint, Stated>,
 ): Promise<void> {
   if (said.size === 0) return
-  const all = [...said.values()]
   await client.query(`select ${AMONG_WRITERS}`)
-  const { rowCount } = await client.query(WRITE_STATED, [
-    [...said.keys()],
-    all.map(one => one.section),
-    all.map(one => one.kind),
-    all.map(one => one.access),
-  ])
+  const columns = columnsOf([...said.values()], 'section', 'kind', 'access')
+  const { rowCount } = await client.query(WRITE_STATED, [[...said.keys()], ...columns])
   if (rowCount) await raiseWordsVersion(client)
 }
 

@@ -1,6 +1,7 @@
 import { textArray } from '../binary-arrays.ts'
 import {
   type Client,
+  columnsOf,
   countOf,
   type Pool,
   type Queryable,
@@ -46,7 +47,7 @@ export interface OutletAddress {
   address: string
 }
 
-const columnsOf = (rows: OutletAddress[]) => [
+const addressColumns = (rows: OutletAddress[]) => [
   textArray(rows.map(({ outlet }) => outlet)),
   textArray(rows.map(({ address }) => address)),
 ]
@@ -58,7 +59,7 @@ const columnsOf = (rows: OutletAddress[]) => [
  */
 export async function findBarred(db: Queryable, rows: OutletAddress[]): Promise<(bigint | null)[]> {
   if (rows.length === 0) return []
-  const statement = { name: 'barred-addresses', text: BARRED, values: columnsOf(rows) }
+  const statement = { name: 'barred-addresses', text: BARRED, values: addressColumns(rows) }
   const found = await db.query<{ place: number; seq: bigint }>(statement)
   const seqs = new Map(found.rows.map(({ place, seq }) => [place, seq]))
   return rows.map((_, at) => seqs.get(at + 1) ?? null)
@@ -81,7 +82,7 @@ export async function barAddresses(
   rows: OutletAddress[],
   seqs: bigint[],
 ): Promise<void> {
-  if (rows.length > 0) await client.query(BAR, [...columnsOf(rows), seqs])
+  if (rows.length > 0) await client.query(BAR, [...addressColumns(rows), seqs])
 }
 
 // $1 outlets, $2 addresses, $3 seqs. Index: the primary keys.
@@ -266,11 +267,7 @@ export async function writeAgain(
   removals: ListedRemoval[],
   present: Doomed[],
 ): Promise<void> {
-  await client.query(WRITE_AGAIN, [
-    JSON.stringify(removals),
-    present.map(({ id }) => id),
-    present.map(({ seq }) => seq),
-  ])
+  await client.query(WRITE_AGAIN, [JSON.stringify(removals), ...columnsOf(present, 'id', 'seq')])
   await show(
     client,
     present.map(({ seq }) => seq),

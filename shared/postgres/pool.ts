@@ -9,6 +9,7 @@ import { unlessAborted, withTimeLimit } from '#shared/resilience/time-limit'
 
 export {
   type Client,
+  columnsOf,
   countOf,
   keepingAlive,
   locking,
@@ -98,10 +99,6 @@ class StandbyError extends Error {
     super('Postgres at this address is a standby; waiting for the primary')
   }
 }
-
-/** The values of some fields of all rows: an array for each field, as `unnest` takes them. */
-export const columnsOf = <Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] =>
-  fields.map(field => rows.map(row => row[field]))
 
 /** The name of a schema that exists during a restore. */
 export const UNFINISHED = 'unfinished_restore'
