@@ -86,6 +86,29 @@ interface FilterDefinition {
   ): ArticleTest | null
 }
 
+/** Makes a filter by values that have terms: a match has one of the wanted values. */
+function byTerm<V>(
+  wantedOf: (filter: ArticleFilter, publishers: readonly number[]) => readonly V[] | null,
+  termOf: (value: V) => string,
+  own: (article: Filterable) => V | null,
+): FilterDefinition {
+  const termsOf = (...asked: Parameters<typeof wantedOf>) => wantedOf(...asked)?.map(termOf) ?? null
+  return {
+    inIndex(...asked) {
+      const terms = termsOf(...asked)
+      return terms && or(terms.map(term))
+    },
+    onArticle(...asked) {
+      const terms = termsOf(...asked)
+      if (terms === null) return null
+      return article => {
+        const value = own(article)
+        return value !== null && terms.includes(termOf(value))
+      }
+    },
+  }
+}
+
 /**
  * Times make no clause for the index. Documents of a segment stand in order of publication, so
  * times are ranges of documents there (`TimeBounds`).
@@ -93,25 +116,21 @@ interface FilterDefinition {
 const byTimeBounds = () => null
 
 const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
-  countries: {
-    inIndex: ({ countries }) =>
-      countries.length < COUNTRIES.length
-        ? or(countries.map(one => term(TERMS.country(one))))
-        : null,
-    onArticle:
-      ({ countries }) =>
-      article =>
-        countries.includes(article.country),
-  },
-  languages: {
-    inIndex: ({ languages }) => languages && or(languages.map(one => term(TERMS.language(one)))),
-    onArticle: ({ languages }) => languages && (article => languages.includes(article.language)),
-  },
-  hasAuthor: {
-    inIndex: ({ hasAuthor }) => (hasAuthor === null ? null : term(TERMS.hasAuthor(hasAuthor))),
-    onArticle: ({ hasAuthor }) =>
-      hasAuthor === null ? null : article => article.authorNos.length > 0 === hasAuthor,
-  },
+  countries: byTerm(
+    ({ countries }) => (countries.length < COUNTRIES.length ? countries : null),
+    TERMS.country,
+    article => article.country,
+  ),
+  languages: byTerm(
+    filter => filter.languages,
+    TERMS.language,
+    article => article.language,
+  ),
+  hasAuthor: byTerm(
+    ({ hasAuthor }) => (hasAuthor === null ? null : [hasAuthor]),
+    TERMS.hasAuthor,
+    ({ authorNos }) => authorNos.length > 0,
+  ),
   author: {
     inIndex: ({ author }) => (author === null ? null : term(TERMS.authorPart(foldName(author)))),
     onArticle({ author }) {
@@ -131,28 +150,26 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
       }
     },
   },
-  outlets: {
-    inIndex: ({ outlets }, publishers) =>
-      outlets && or(publishers.map(no => term(TERMS.publisher(no)))),
-    onArticle: ({ outlets }, publishers) =>
-      outlets && (article => publishers.includes(article.publisherNo)),
-  },
-  section: {
-    inIndex: ({ section }) => (section === null ? null : term(TERMS.section(section))),
-    onArticle({ section }) {
-      if (section === null) return null
-      const folded = foldName(section)
-      return article => article.section !== null && foldName(article.section) === folded
-    },
-  },
-  kinds: {
-    inIndex: ({ kinds }) => kinds && or(kinds.map(one => term(TERMS.kind(one)))),
-    onArticle: ({ kinds }) => kinds && (({ kind }) => kind !== null && kinds.includes(kind)),
-  },
-  access: {
-    inIndex: ({ access }) => (access === null ? null : term(TERMS.access(access))),
-    onArticle: ({ access }) => (access === null ? null : article => article.access === access),
-  },
+  outlets: byTerm(
+    ({ outlets }, publishers) => outlets && publishers,
+    TERMS.publisher,
+    article => article.publisherNo,
+  ),
+  section: byTerm(
+    ({ section }) => (section === null ? null : [section]),
+    TERMS.section,
+    article => article.section,
+  ),
+  kinds: byTerm(
+    filter => filter.kinds,
+    TERMS.kind,
+    article => article.kind,
+  ),
+  access: byTerm(
+    ({ access }) => access && [access],
+    TERMS.access,
+    article => article.access,
+  ),
   reach: {
     inIndex: byTimeBounds,
     onArticle(filter) {
