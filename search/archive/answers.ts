@@ -4,7 +4,7 @@ import { LAST } from './documents.ts'
 
 /** A bucket of an aggregation whose buckets come in pages. */
 export interface CompositeBucket {
-  key: Readonly<Record<string, number | string>>
+  key: Readonly<Record<string, unknown>>
   count: number
   /** The date of the newest document, ms since 1970; NaN: the request did not ask for it. */
   newest: number
@@ -23,10 +23,7 @@ export interface SearchAnswer {
   hits: ArchiveHit[]
   /** How many documents each bucket of an aggregation has, in the order of the buckets. */
   counts(name: string): number[]
-  composite(name: string): {
-    buckets: { key: Readonly<Record<string, string | number>>; count: number; newest: number }[]
-    after: unknown
-  }
+  composite(name: string): { buckets: CompositeBucket[]; after: unknown }
 }
 
 /**
@@ -56,7 +53,7 @@ export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
       const { buckets, after_key: after } = aggregation(name)
       const read = listOf(buckets).map(bucket => {
         const { key, doc_count: count, ...found } = recordOf(bucket)
-        return { key: keyOf(recordOf(key)), count: numberOf(count), newest: newestOf(found) }
+        return { key: recordOf(key), count: numberOf(count), newest: newestOf(found) }
       })
       return { buckets: read, after }
     },
@@ -84,13 +81,6 @@ function newestOf({ dated, undated }: Record<string, unknown>): number {
   if (dated === undefined) return Number.NaN
   const times = [recordOf(dated).value, recordOf(recordOf(undated).ingested).value]
   return Math.max(...times.filter(time => time !== null).map(numberOf))
-}
-
-function keyOf(key: Record<string, unknown>): CompositeBucket['key'] {
-  const read: Record<string, number | string> = {}
-  for (const [name, value] of Object.entries(key))
-    read[name] = typeof value === 'number' ? value : String(value)
-  return read
 }
 
 /** @throws ArchiveFailure when the value is no object */

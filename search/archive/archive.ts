@@ -78,8 +78,8 @@ export function openArchive(
       const isCurrent = async () => (await readArchiveMeta(db)).version === version
       return {
         covered: own.covered,
-        part: (plan, order, told) =>
-          archivePart(client, own, plan, order, { isCurrent, failed, ...told }),
+        part: (plan, order, verify) =>
+          archivePart(client, own, plan, order, { isCurrent, failed, verify }),
       }
     },
     close,

@@ -188,17 +188,13 @@ async function countDue({
 }
 
 /** Deletes retired indices, because no search uses them. */
-async function deleteRetired({
-  client,
-  store,
-}: Pick<Filling, 'client' | 'store'>): Promise<number> {
+async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
   const retired = (await store.readIndices()).filter(one => one.state === 'retired')
   if (retired.length > 0) await reach(client)
   for (const { name } of retired) {
     await deleteIndex(client, name)
     await store.forget(name)
   }
-  return retired.length
 }
 
 /**

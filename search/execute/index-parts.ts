@@ -76,7 +76,7 @@ export interface HeldElsewhere {
    * Makes the part for one search. The part finds the same articles as segments would, because both
    * have the same terms.
    */
-  part(plan: SearchPlan, order: MatchOrder, told: { verify: Verify }): IndexPart
+  part(plan: SearchPlan, order: MatchOrder, verify: Verify): IndexPart
 }
 
 /**

@@ -335,12 +335,11 @@ function heldPart(
   { meta, plan }: Pick<Planned, 'meta' | 'plan'>,
   matchOrder: MatchOrder,
 ): IndexPart {
-  const held = meta.elsewhere.part(plan, matchOrder, {
-    verify: async seqs =>
-      plan.verification === null
-        ? seqs
-        : index.source.verify(seqs, plan.verification, meta.version, index.pace),
-  })
+  const held = meta.elsewhere.part(plan, matchOrder, async seqs =>
+    plan.verification === null
+      ? seqs
+      : index.source.verify(seqs, plan.verification, meta.version, index.pace),
+  )
   if (held.startsAt === null || plan.filter.above >= meta.elsewhere.covered) return held
   if (plan.words !== null) throw new WildcardsElsewhere()
   if (plan.isStated) throw new StatedElsewhere()
