@@ -28,7 +28,7 @@ import {
   type TimeBounds,
   timeBoundsOf,
 } from './query/filters.ts'
-import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
+import { type IndexState, newestOf, SegmentsChanged } from './store/segment-store.ts'
 import { createNameCounter, createSuggestions } from './suggestions.ts'
 import type { IndexOptions, IndexStats, SearchIndex } from './types.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
@@ -199,14 +199,8 @@ export function openIndexOf<A extends KeptArticle>(
   }
 }
 
-const newestOf = (seqs: bigint[]) => seqs.reduce((a, b) => (a > b ? a : b), 0n)
-
 /** Answers questions about given articles only. The caller names them by their `seq`. */
-function amongArticles(
-  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo' | 'metaOf' | 'segments'> & {
-    stored: Pick<OpenedParts['stored'], 'names'>
-  },
-): Pick<SearchIndex, 'filter' | 'countAmong'> {
+function amongArticles(parts: OpenedParts): Pick<SearchIndex, 'filter' | 'countAmong'> {
   // Between the caller's reading of the state and this, segments may have changed.
   const filter: SearchIndex['filter'] = (seqs, asked, state) =>
     restarting(async given => {
@@ -236,9 +230,7 @@ function amongArticles(
   }
 }
 
-type Counted = Pick<OpenedParts, 'cache' | 'knownMeta' | 'lexicons' | 'names' | 'stored'>
-
-function statsOf({ cache, knownMeta, lexicons, names, stored }: Counted): IndexStats {
+function statsOf({ cache, knownMeta, lexicons, names, stored }: OpenedParts): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()

@@ -23,19 +23,13 @@ export interface Pace {
   pay?(price: number): Promise<void>
 }
 
-/**
- * @param turn ms between two rests
- * @param othersRun lets other work run
- */
-export function createPace(
-  turn: number = TURN,
-  othersRun: () => Promise<void> = () => setImmediate(),
-): Pace {
+/** @param turn ms between two rests */
+export function createPace(turn: number = TURN): Pace {
   let start = performance.now()
   return {
     isDue: () => performance.now() - start > turn,
     async rest() {
-      await othersRun()
+      await setImmediate() // lets other work run
       start = performance.now()
     },
   }

@@ -31,6 +31,7 @@ import {
   prepareBatch,
   storableNames,
   takeNumbers,
+  unitsOf,
   valuesOf,
 } from './writer.ts'
 
@@ -206,9 +207,6 @@ function createSegmentWriter(parts: PatientParts) {
     },
   }
 }
-
-const unitsOf = (article: NewArticle) =>
-  article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
 
 /** Articles that shall become one segment. */
 interface Prepared {

@@ -99,7 +99,7 @@ function split(articles: NewArticle[]): NewArticle[][] {
   const batches: NewArticle[][] = []
   let text = 0
   for (const article of articles) {
-    const length = article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
+    const length = unitsOf(article)
     const last = batches.at(-1)
     if (last === undefined || last.length === BATCH || text + length > BATCH_TEXT) {
       batches.push([article])
@@ -111,6 +111,10 @@ function split(articles: NewArticle[]): NewArticle[][] {
   }
   return batches
 }
+
+/** The length of an article's text, in code units. */
+export const unitsOf = ({ prepared, title, body }: NewArticle): number =>
+  prepared?.units ?? title.length + (body?.length ?? 0)
 
 interface Batch {
   articles: NewArticle[]

@@ -170,7 +170,6 @@ export interface Numbers {
   append(more: Int32Array): void
   push(value: number): void
   at(index: number): number
-  set(index: number, value: number): void
   length: number
   /** The present numbers; valid until the next `push` or `append`. */
   view(): Int32Array
@@ -196,9 +195,6 @@ export function createNumbers(capacity: number = 1 << 12): Numbers {
       values[length++] = value
     },
     at: index => values[index]!,
-    set(index, value) {
-      values[index] = value
-    },
     get length(): number {
       return length
     },
