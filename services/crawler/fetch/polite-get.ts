@@ -122,11 +122,16 @@ export async function politeGet(
 ): Promise<Fetched> {
   const url = readTarget(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
-  const own = { asking, visit, outletNo, headers, ownPatience, beginning, robotsNeeded: null }
   const way = {
-    ...own,
-    ...freshTrack(refreshOf),
+    asking,
+    visit,
+    outletNo,
+    headers,
+    ownPatience,
+    beginning,
+    robotsNeeded: null,
     askedHosts: new Set(asked === null ? [] : [asked]),
+    ...freshTrack(refreshOf),
   }
   return followAll(way, url, to => ask(way, to), asking.config.CRAWL_MAX_BYTES)
 }
