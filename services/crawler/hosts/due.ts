@@ -83,6 +83,10 @@ export async function claimHosts(
   )
 }
 
+/** SQL: whether the catalogue names a feed on a host. */
+const isCatalogued = (host: string) => `exists (
+  select from feeds f join outlets o using (outlet_no) where f.host = ${host} and f.active and o.active)`
+
 /**
  * Reads the hosts that could be visited, each with an outlet that needs it. For each outlet, hosts
  * with a due feed come first, then hosts that answer, then hosts whose page has waited longest.
@@ -120,8 +124,7 @@ async function readDueHosts(client: Client, { pages, held }: ClaimOptions): Prom
           and not (robots_blocked and robots_until > now())
      )
      select host, outlet_no as "outletNo", coalesce(l.failures, 0) > 0 as slowed,
-            exists (select from feeds f join outlets o using (outlet_no)
-                     where f.host = placed.host and f.active and o.active) as catalogued
+            ${isCatalogued('placed.host')} as catalogued
        from placed left join outlet_loads l using (outlet_no)
       where place <= $5 order by place, since`,
     [pages, [...held.pages], [...held.feeds], VISIT_AHEAD, HOSTS_OF_AN_OUTLET],
@@ -132,8 +135,7 @@ async function readDueHosts(client: Client, { pages, held }: ClaimOptions): Prom
 async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> {
   const { rows } = await client.query<UnderWay>(
     `select host, visited_for as "outletNo",
-            exists (select from feeds f join outlets o using (outlet_no)
-                     where f.host = hosts.host and f.active and o.active) as catalogued,
+            ${isCatalogued('hosts.host')} as catalogued,
             leased_until <= now() as pausing
        from hosts
       where leased_until > now()
