@@ -1,15 +1,17 @@
 import type { ArchiveSettings } from '#search/archive/client'
+import type { Config } from './config.ts'
 import { certificateRefusal, trustOf } from './tls.ts'
 
-/** The settings of the archive, as `readConfig` reads them from the environment. */
-export interface ArchiveConfig {
-  OPENSEARCH_URL: readonly string[]
-  OPENSEARCH_USER: string
-  OPENSEARCH_PASSWORD: string
-  OPENSEARCH_INDEX: string
-  SEARCH_TIMEOUT: number
-  TLS_CA_FILE: string
-}
+/** The settings of the archive. */
+export type ArchiveConfig = Pick<
+  Config,
+  | 'OPENSEARCH_URL'
+  | 'OPENSEARCH_USER'
+  | 'OPENSEARCH_PASSWORD'
+  | 'OPENSEARCH_INDEX'
+  | 'SEARCH_TIMEOUT'
+  | 'TLS_CA_FILE'
+>
 
 /**
  * @returns null: there is no archive
