@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FeedParser, openFeedParser } from '#services/crawler/feeds/parsing/parser'
-import {
-  addressRule,
-  guardedConnector,
-  introducesItself,
-  introduction,
-} from '#services/crawler/fetch/connector'
+import { guardedConnector, introducesItself, introduction } from '#services/crawler/fetch/connector'
 import { createLeniency } from '#services/crawler/fetch/lenient'
 import { MISREAD } from '#services/crawler/fetch/permitted-request'
 import { type Fetched, followAll, freshTrack } from '#services/crawler/fetch/polite-get'
@@ -16,6 +11,7 @@ import {
   RequestFailure,
 } from '#services/crawler/fetch/request-failure'
 import { isAllowed, type RobotsRules, readRobots } from '#services/crawler/fetch/robots'
+import { addressRule } from '#shared/addresses'
 import type { Config } from '#shared/config/config'
 import { productToken } from '#shared/outlets/rights'
 

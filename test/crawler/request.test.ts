@@ -11,7 +11,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import t from 'tap'
-import { addressRule, guardedConnector } from '#services/crawler/fetch/connector'
+import { guardedConnector } from '#services/crawler/fetch/connector'
+import { addressRule } from '#shared/addresses'
 import { freePort, listen } from '#test/fleet'
 import { requests } from './requests.ts'
 import { drip, pour, reply, startSite } from './site.ts'

@@ -8,8 +8,6 @@ import { SETTINGS } from '#shared/config/settings'
 import { createTrust, SECURE_OPTIONS, type Trust } from './certificates.ts'
 import { RequestFailure } from './request-failure.ts'
 
-export { addressRule } from '#shared/addresses'
-
 /**
  * Connects only to permitted addresses and ports. The check is made for each connection, so neither
  * a redirect nor a name that resolves differently the second time can avoid it. Of a name with
