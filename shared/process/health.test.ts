@@ -1,14 +1,17 @@
 import { createServer } from 'node:net'
 import t from 'tap'
+import { registry } from '#shared/metrics'
 import { sendRaw } from '#test/contract/raw'
 import { startHealthServer } from './health.ts'
 import { listen } from './listen.ts'
 
 let looks = 0
-const server = await startHealthServer(0, '127.0.0.1', async () => {
+const metrics = () => registry().metrics()
+const missing = async () => {
   looks++
   return looks > 1 ? { postgres: 'does not answer' } : {}
-})
+}
+const server = await startHealthServer(0, '127.0.0.1', missing, metrics)
 t.teardown(() => server.close())
 const get = async (path: string) => {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`)
@@ -72,7 +75,7 @@ t.test('an address that cannot be listened to says what to set', async t => {
       message: `${host} is no address of this machine; set HOST to one that is.`,
     })
   await t.rejects(
-    startHealthServer(port, '127.0.0.1', async () => ({})),
+    startHealthServer(port, '127.0.0.1', async () => ({}), metrics),
     { message: `Port ${port} of 127.0.0.1 is in use; set METRICS_PORT to a free one.` },
   )
 })

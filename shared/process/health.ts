@@ -39,7 +39,7 @@ export async function startHealthServer(
   port: number,
   host: string,
   missing: () => Promise<Missing>,
-  metrics: () => Promise<string> = () => registry().metrics(),
+  metrics: () => Promise<string>,
 ): Promise<HealthServer> {
   const look = shared(missing, FRESH)
   observeReadiness(look)
