@@ -5,8 +5,7 @@ import { createLogger } from '#shared/log/logger'
 import { counted, printableLine } from '#shared/log/printable'
 import { type Pool, transaction } from '#shared/postgres/pool'
 import { runCommand, UsageError } from '#shared/process/command'
-import { QUEUE_NAMES, type QueueName } from '#shared/queues/backend'
-import { openQueues } from '#shared/queues/queues'
+import { openQueues, QUEUE_NAMES, type QueueName } from '#shared/queues/queues'
 import { listQuarantine } from '#status/flow'
 import {
   type Done,

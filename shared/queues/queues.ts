@@ -1,17 +1,35 @@
+import type { Job } from 'bullmq'
+import type { Config } from '#shared/config/config'
 import type { QueueCounts } from '#shared/figures'
 import { withLogContext } from '#shared/log/context'
 import type { Logger } from '#shared/log/logger'
 import { createOutageLog } from '#shared/log/outage'
 import { describe } from '#shared/log/printable'
-import {
-  type Backend,
-  createBackend,
-  QUEUE_NAMES,
-  type QueueMessages,
-  type QueueName,
-  type QueueSettings,
-} from './backend.ts'
-import { usesRedis } from './redis.ts'
+import { type RedisSettings, usesRedis } from './redis.ts'
+import type { Backend, JobQueue } from './stores.ts'
+
+/*
+ * BullMQ keeps its queues in Redis, or in Postgres if no Redis is configured. This file offers one
+ * interface to both. It loads BullMQ with the first queue, because an API and many commands need
+ * none; that takes a fifth of a second.
+ */
+
+/** The work queues between the services. Messages carry identifiers, never text. */
+export interface QueueMessages {
+  /** A stored page, of which the normaliser makes an article. */
+  normalise: { pageNo: string }
+  /** Articles whose time for embedding has come; at most one batch. */
+  embed: { seqs: string[] }
+}
+
+export type QueueName = keyof QueueMessages
+export const QUEUE_NAMES: ['normalise', 'embed'] = [
+  'normalise',
+  'embed',
+] as const satisfies QueueName[]
+
+/** The settings that choose the store of the queues, and tell how to reach it. */
+export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
 
 /** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
@@ -69,13 +87,29 @@ export function openQueues(config: QueueSettings, log: Logger, isOnce = false): 
     log,
     `the queues are out of reach${usesRedis(config) ? '; start their Redis, or mend its address' : ''}`,
     'the queues are in reach again',
-    () => backend.ask(),
+    async () => (await opened.values().next().value)?.getJobCounts('active'),
   )
-  const backend: Backend = createBackend(config, outage.met, isOnce)
+  const opened = new Map<QueueName, Promise<JobQueue>>()
+  let loaded: Promise<Backend> | undefined
+  const backend = () =>
+    (loaded ??= import('./stores.ts').then(({ inRedis, inPostgres }) =>
+      usesRedis(config)
+        ? inRedis(config, outage.met, isOnce)
+        : inPostgres(config.DATABASE_URL, outage.met),
+    ))
+  /** @throws when the store cannot be reached. The next call tries again. */
+  const open = (name: QueueName): Promise<JobQueue> => {
+    const known = opened.get(name)
+    if (known) return known
+    const queue = backend().then(({ openQueue }) => openQueue(name))
+    opened.set(name, queue)
+    queue.catch(() => opened.delete(name))
+    return queue
+  }
   return {
     async add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void> {
       if (messages.length === 0) return
-      const queue = await backend.queue(name)
+      const queue = await open(name)
       await queue.addBulk(
         messages.map(({ key, data }) => ({
           name,
@@ -97,38 +131,37 @@ export function openQueues(config: QueueSettings, log: Logger, isOnce = false): 
       options: WorkerOptions,
     ) {
       const stopping = new AbortController()
-      const worker = backend.worker(
-        name,
-        async job => {
-          await withLogContext({ job: job.id ?? name }, async () => {
-            try {
-              await processor(job.data as QueueMessages[typeof name], stopping.signal)
-            } catch (error) {
-              log.error({ queue: name, err: describe(error) }, 'job failed')
-              throw error
-            }
-          })
-        },
-        {
-          concurrency: options.concurrency,
-          lockDuration: options.lockDuration ?? 30_000,
-          // Messages of a dead worker are found within this time after their lock has expired.
-          stalledInterval: Math.min(5_000, options.lockDuration ?? 30_000),
-          maxStalledCount: 1_000,
-        },
-      )
+      const handler = async (job: Job) => {
+        await withLogContext({ job: job.id ?? name }, async () => {
+          try {
+            await processor(job.data, stopping.signal)
+          } catch (error) {
+            log.error({ queue: name, err: describe(error) }, 'job failed')
+            throw error
+          }
+        })
+      }
+      const { concurrency, lockDuration = 30_000 } = options
+      const settings = {
+        concurrency,
+        lockDuration,
+        // Messages of a dead worker are found within this time after their lock has expired.
+        stalledInterval: Math.min(5_000, lockDuration),
+        maxStalledCount: 1_000,
+      }
+      const worker = backend().then(({ startWorker }) => startWorker(name, handler, settings))
       return {
         /** Takes no new message, and waits for the running work; with `force`, does not wait. */
         async close(force = false) {
           stopping.abort()
-          await worker.close(force)
+          await (await worker).close(force)
         },
       }
     },
     async counts() {
       const counts = {} as Record<QueueName, QueueCounts>
       for (const name of QUEUE_NAMES) {
-        const queue = await backend.queue(name)
+        const queue = await open(name)
         const jobs = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed')
         counts[name] = {
           waiting: jobs.waiting ?? 0,
@@ -140,11 +173,13 @@ export function openQueues(config: QueueSettings, log: Logger, isOnce = false): 
       return counts
     },
     async messages<N extends QueueName>(name: N): Promise<QueueMessages[N][]> {
-      const queue = await backend.queue(name)
+      const queue = await open(name)
       const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'failed'])
       return jobs.map(({ data }) => data)
     },
-    drain: async name => (await backend.queue(name)).drain(true),
-    close: () => backend.close(),
+    drain: async name => (await open(name)).drain(true),
+    async close() {
+      await Promise.allSettled([...opened.values()].map(async queue => (await queue).close()))
+    },
   }
 }

@@ -36,7 +36,7 @@ export interface Closable {
 }
 
 /** The queues and workers of one store. */
-export interface Store {
+export interface Backend {
   openQueue(name: string): Promise<JobQueue>
   startWorker(name: string, handler: Handler, settings: WorkerSettings): Closable
 }
@@ -50,12 +50,12 @@ export const QUEUE_SCHEMA = 'bullmq'
  */
 const ANSWER = 10_000
 
-/** @param isOnce see `createBackend` */
+/** @param isOnce see `openQueues` */
 export function inRedis(
   config: RedisSettings,
   onError: (error: Error) => void,
   isOnce: boolean,
-): Store {
+): Backend {
   // A producer soon fails with an error. A worker waits until Redis is back.
   const asking = redisConnection(config, false)
   const waiting = redisConnection(config, true)
@@ -114,7 +114,7 @@ function sayAway(error: unknown): never {
 const CONNECT = 5_000
 const LOST = 60_000
 
-export function inPostgres(url: string, onError: (error: Error) => void): Store {
+export function inPostgres(url: string, onError: (error: Error) => void): Backend {
   // For each queue and each worker: up to three connections. A worker has another one that listens.
   const connection = {
     connectionString: url,
