@@ -23,17 +23,6 @@ interface Turn {
   isSlow: boolean
 }
 
-interface FairQueueState {
-  /** How many turns run at a time. */
-  count: number
-  free: number
-  /** Running turns of slow keys. */
-  slow: number
-  /** The `used` of the key whose turn began last, before that turn was charged. */
-  level: number
-  accounts: Map<string | number, Account>
-}
-
 /** In ms. Keys whose turns take longer than this never hold all turns at the same time. */
 const SLOW = 2_000
 /**
@@ -66,76 +55,86 @@ export interface FairQueue {
  * @param count turns at a time
  */
 export function createFairQueue(count: number): FairQueue {
-  const state: FairQueueState = { count, free: count, slow: 0, level: 0, accounts: new Map() }
+  let free = count
+  /** Running turns of slow keys. */
+  let slow = 0
+  /** The `used` of the key whose turn began last, before that turn was charged. */
+  let level = 0
+  const accounts = new Map<string | number, Account>()
+
+  /** Finds or makes the account of a key that wants a turn. */
+  function openAccount(key: string | number): Account {
+    const account = accounts.get(key) ?? {
+      used: level,
+      last: USUAL,
+      running: 0,
+      slowUntil: 0,
+      line: [],
+    }
+    accounts.set(key, account)
+    if (account.line.length === 0 && account.running === 0)
+      account.used = Math.max(account.used, level)
+    return account
+  }
+
+  /** Begins turns while a turn is free and a waiting key may have it. */
+  function beginTurns(): void {
+    while (free > 0) {
+      const account = nextAccount()
+      const waiter = account?.line.shift()
+      if (account === null || waiter === undefined) return
+      waiter.begin(beginTurn(account))
+    }
+  }
+
+  function nextAccount(): Account | null {
+    const isSlowFull = count > 1 && slow >= count - 1
+    let best: Account | null = null
+    for (const account of accounts.values()) {
+      if (account.line.length === 0 || (isSlowFull && isSlow(account))) continue
+      if (best === null || account.used < best.used) best = account
+    }
+    return best
+  }
+
+  /**
+   * Charges the key the expected time, because the real time is not known yet. Otherwise the same
+   * key would get the next turn too.
+   */
+  function beginTurn(account: Account): Turn {
+    const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }
+    free -= 1
+    level = account.used
+    account.running += 1
+    account.used += turn.expected
+    if (turn.isSlow) slow += 1
+    return turn
+  }
+
+  function endTurn({ account, at, expected, isSlow }: Turn): void {
+    account.last = performance.now() - at
+    account.used += account.last - expected
+    if (account.last > SLOW) account.slowUntil = performance.now() + account.last * REMEMBERED
+    account.running -= 1
+    if (isSlow) slow -= 1
+    free += 1
+    beginTurns()
+  }
+
   return {
     async take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       signal?.throwIfAborted()
-      const { line } = openAccount(state, key)
+      const { line } = openAccount(key)
       const beginning = waitInLine(line, signal)
-      beginTurns(state)
+      beginTurns()
       const turn = await beginning
       try {
         return await work()
       } finally {
-        endTurn(state, turn)
+        endTurn(turn)
       }
     },
   }
 }
 
-/** Finds or makes the account of a key that wants a turn. */
-function openAccount(state: FairQueueState, key: string | number): Account {
-  const known = state.accounts.get(key)
-  const account = known ?? { used: state.level, last: USUAL, running: 0, slowUntil: 0, line: [] }
-  if (known === undefined) state.accounts.set(key, account)
-  if (account.line.length === 0 && account.running === 0)
-    account.used = Math.max(account.used, state.level)
-  return account
-}
-
-/** Begins turns while a turn is free and a waiting key may have it. */
-function beginTurns(state: FairQueueState): void {
-  while (state.free > 0) {
-    const account = nextAccount(state)
-    const waiter = account?.line.shift()
-    if (account === null || waiter === undefined) return
-    waiter.begin(beginTurn(state, account))
-  }
-}
-
-function nextAccount({ accounts, count, slow }: FairQueueState): Account | null {
-  const isSlowFull = count > 1 && slow >= count - 1
-  let best: Account | null = null
-  for (const account of accounts.values()) {
-    if (account.line.length === 0 || (isSlowFull && isSlow(account))) continue
-    if (best === null || account.used < best.used) best = account
-  }
-  return best
-}
-
 const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
-
-/**
- * Charges the key the expected time, because the real time is not known yet. Otherwise the same key
- * would get the next turn too.
- */
-function beginTurn(state: FairQueueState, account: Account): Turn {
-  const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }
-  state.free -= 1
-  state.level = account.used
-  account.running += 1
-  account.used += turn.expected
-  if (turn.isSlow) state.slow += 1
-  return turn
-}
-
-function endTurn(state: FairQueueState, turn: Turn): void {
-  const { account } = turn
-  account.last = performance.now() - turn.at
-  account.used += account.last - turn.expected
-  if (account.last > SLOW) account.slowUntil = performance.now() + account.last * REMEMBERED
-  account.running -= 1
-  if (turn.isSlow) state.slow -= 1
-  state.free += 1
-  beginTurns(state)
-}
