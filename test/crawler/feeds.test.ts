@@ -285,6 +285,20 @@ t.test(
 )
 
 t.test(
+  'a part of a sitemap index that breaks off is asked again, though its date stays',
+  async t => {
+    await only(['/index.xml'])
+    site.on('/index.xml', sitemapIndex([at('/part.xml'), '2026-11-20T12:00:00Z']))
+    site.on('/part.xml', sitemapOf('/part-1', '/part-2').slice(0, -30))
+    await poll()
+    t.same(await published(), ['/part-1'])
+    site.on('/part.xml', sitemapOf('/part-1', '/part-2'))
+    await poll()
+    t.same(await published(), ['/part-1', '/part-2'])
+  },
+)
+
+t.test(
   'a sitemap index whose outlet leaves the catalogue between two parts has not failed',
   async t => {
     await only(['/index.xml'])

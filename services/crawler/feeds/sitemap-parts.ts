@@ -151,7 +151,10 @@ async function readPart(
   }
 }
 
-/** Saves a part that was read. The parts of an inner index are read next. */
+/**
+ * Saves a part that was read. The parts of an inner index are read next. A part that breaks off is
+ * read again, though its `lastmod` stays.
+ */
 function savePartOf(
   { crawl, feed: dueFeed }: Poll,
   { todo }: PartsState,
@@ -163,7 +166,7 @@ function savePartOf(
     return savePart(
       crawl.pool,
       dueFeed,
-      { url, modified: part.modified },
+      { url, modified: feed.whole ? part.modified : null },
       feed.named,
       validators,
       crawl.config,
