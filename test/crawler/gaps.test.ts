@@ -273,5 +273,12 @@ t.test(
     await poll()
     t.same(await gaps(), [1])
     t.equal(site.to('/broken.json').length, 5)
+
+    site.on('/live.json', json(['/q-2', '/q-1'], '/broken.json'))
+    await poll()
+    t.same(await gaps(), [1])
+    site.on('/live.json', json(['/q-2', '/q-1']))
+    await poll()
+    t.same(await gaps(), [2], 'nor does a feed that leads to no older page any more')
   },
 )

@@ -250,8 +250,8 @@ const closes = ({ knownSince }: SavedAddresses, gap: Gap) =>
   knownSince !== null && knownSince < gap.to
 
 /**
- * Decides about the feed's gaps after a poll. Without a next page, nothing can close the gap that
- * the poll found. A gap that was already open keeps its times.
+ * Decides about the feed's gaps after a poll. Without a next page, nothing can close a gap. A gap
+ * that was already open keeps its times.
  *
  * @returns `gap`: a gap that nothing can close; `open`: a gap that `older` and the pages after it
  * may close
@@ -265,8 +265,8 @@ async function judgeGap(
 ) {
   const open = before ?? found
   const older = open !== null && next !== feed.url ? next : null
-  if (found === null || older !== null) return { gap: null, open, older }
-  return { gap: await noteGap(client, feed, before ?? found), open: null, older }
+  if (open === null || older !== null) return { gap: null, open, older }
+  return { gap: await noteGap(client, feed, open), open: null, older }
 }
 
 /** Records a gap that nothing can close. */
