@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import type { Config } from '#shared/config/config'
 import { BOT_PATH } from '#shared/outlets/rights'
-import { checkKey, limitRate } from './access/access.ts'
+import { checkKey, type KeptFor, limitRate } from './access/access.ts'
 import { createAdmissions, createLookup } from './access/admissions.ts'
 import { createCountPermits } from './access/permits.ts'
 import { CITE_FILE, CITE_PAGE, citing } from './citations/citing.ts'
@@ -48,11 +48,12 @@ export function createApp(parts: Parts): Express {
   const lookup = createLookup(parts.strangers)
   const admissions = createAdmissions(pool, lookup)
   const minute = limitRate()
-  const admitted = timed([checkKey(admissions, lock), ...minute])
+  const admittedWith = (kept?: KeptFor) => timed([checkKey(admissions, lock, kept), ...minute])
   const tools = toolsOf(parts, admissions)
   const operations = operationsOf(tools)
-  app.get('/v1/articles', admitted, operations.articles.list)
-  app.get('/v1/articles.rss', admitted, operations.articles.feed)
+  const { list, feed } = operations.articles
+  app.get('/v1/articles', admittedWith(list.kept), list.answer)
+  app.get('/v1/articles.rss', admittedWith(feed.kept), feed.answer)
 
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
@@ -82,7 +83,7 @@ export function createApp(parts: Parts): Express {
     operations.searchFeed,
   )
 
-  app.use(admitted)
+  app.use(admittedWith())
   app.use(ownerPages({ ...tools, ...identityOf(parts), counts }))
   app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)

@@ -10,6 +10,7 @@ import {
   accessOf,
   chargeMonth,
   checkQuota,
+  type KeptFor,
   leavesOf,
   payOf,
   withPermitOf,
@@ -124,9 +125,15 @@ export interface Operations
     | 'words',
     RequestHandler
   > {
-  articles: Record<'list' | 'feed', RequestHandler>
+  articles: Record<'list' | 'feed', Pollable>
   beside: Record<'list' | 'feed', RequestHandler>
   agents: RequestHandler[]
+}
+
+/** An operation whose answers may be kept. */
+interface Pollable {
+  kept: KeptFor
+  answer: RequestHandler
 }
 
 export function operationsOf(tools: Tools): Operations {
@@ -138,8 +145,15 @@ export function operationsOf(tools: Tools): Operations {
     standing = createStandingAnswers()
   })
   /** Wraps an operation, so that an answer which still holds needs no search. */
-  const pollable = (operation: string, answer: Operation) =>
-    operate(tools, async (asking, request, response) => {
+  const pollable = (operation: string, answer: Operation): Pollable => ({
+    kept(request, plan) {
+      const query = rawQueryOf(request.originalUrl)
+      const own = standing
+      const asked = { operation, query, plan, now: new Date() }
+      const kept = own.latest(asked, request.headers['if-none-match'])
+      return kept && { ...kept, isOfPrimary: () => own === standing }
+    },
+    answer: operate(tools, async (asking, request, response) => {
       const { searches, rawQuery: query, plan } = asking
       if (!searches.state) return answer(asking, request, response)
       const asked: Asked = { operation, query, plan, state: searches.state, now: new Date() }
@@ -148,16 +162,18 @@ export function operationsOf(tools: Tools): Operations {
       const own = standing
       const known = own.find(asked, request.headers['if-none-match'])
       return known ?? own.keep(asked, await answer(asking, request, response))
-    })
+    }),
+  })
   const identity = identityOf(tools)
   /** The two operations, in the contract and beside it. */
   const both = (path: string, read: ReadRequest) => ({
     list: pollable(path, asking => answerArticles(asking, cursorSecret, read, read === readSearch)),
     feed: pollable(`${path}.rss`, asking => answerFeed(asking, identity, `${path}.rss`, read)),
   })
+  const beside = both('/explore/articles', readSearch)
   return {
     articles: both('/v1/articles', readRequest),
-    beside: both('/explore/articles', readSearch),
+    beside: { list: beside.list.answer, feed: beside.feed.answer },
     searchFeed: operate(tools, async (asking, request, response) => {
       const asked = askedFeed(request, response)
       const search = await withSets(asking.searches.db, accessOf(response).key.id, asked.search)
@@ -206,8 +222,10 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
   const questionPermits = createQuestionPermits(config, createShares(asking))
   const agentPermits = createAgentPermits(config, shares)
   const turns = createTurns(shares)
+  const asks = (response: Response) => asking.note(accessOf(response).key.id)
   return {
     ...parts,
+    asks,
     send: createSender(COMPRESSED_MEMORY),
     note: notesOf(log),
     withAgentPermit: <T>(response: Response, work: () => Promise<T>): Promise<T> =>
@@ -222,7 +240,7 @@ export function toolsOf(parts: Parts, admissions: Admissions): Tools {
       const pay = payOf(parts.pool, response)
       const { id } = accessOf(response).key
       const leaves = leavesOf(response)
-      asking.note(id)
+      asks(response)
       return {
         index,
         semantic,
@@ -250,6 +268,8 @@ export interface Tools extends Parts {
   /** The index, and permits of the key, for the searches of a request. */
   searchesOf(response: Response): Searches
   withAgentPermit<T>(response: Response, work: () => Promise<T>): Promise<T>
+  /** Notes that the key of a request asks, for the rests of others. */
+  asks(response: Response): void
   /** Counts the request in the month of its key. */
   charge(response: Response): Promise<void>
 }
@@ -271,13 +291,16 @@ async function askingOf(tools: Tools, request: Request, response: Response): Pro
 
 /**
  * Runs an operation. First it checks that the month has a request left, then the operation answers.
- * Only a good answer is charged.
+ * Only a good answer is charged. An answer that was kept may be charged already.
  */
 function operate(tools: Tools, answer: Operation<TurnedBody>): RequestHandler {
   return async (request, response) => {
-    checkQuota(response)
-    const asking = await askingOf(tools, request, response)
-    const found = await answer(asking, request, response)
+    const { paid } = response.locals
+    if (paid === undefined) checkQuota(response)
+    else tools.asks(response)
+    const found = paid?.isOfPrimary()
+      ? paid.answer
+      : await answer(await askingOf(tools, request, response), request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await tools.send(request, response, found, () => tools.charge(response))

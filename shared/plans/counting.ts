@@ -79,16 +79,30 @@ export const MONTH_OF_KEY: string = `
   from (select ${MONTH} as month) m
   left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`
 
-// This is one conditional statement. So if two processes race for the last request of the month,
-// only one succeeds. The statement commits to disk before the answer is sent, so a restart does not
-// forget it. $1 key, $2 quota, $3 requests.
+/**
+ * SQL: takes requests from the month of a key, all or none. It is a common table expression
+ * `charged` with `used` and `month`, and has a row only when they were taken. It is one conditional
+ * statement. So if two processes race for the last request of the month, only one succeeds. The
+ * statement commits to disk before the answer is sent, so a restart does not forget it.
+ *
+ * @param requests the parameter with the number of requests, as `$2::int`
+ * @param from tables and condition: those of a key `k` (`id`, `quota`), which is one row
+ */
+export const takeOfMonth = (requests: string, from: string): string => `
+  charged as (
+    insert into quota_months as q (key_id, month, used)
+    select k.id, ${MONTH}::date, ${requests} from ${from} and ${requests} <= k.quota
+    on conflict (key_id, month) do update set used = q.used + ${requests}
+      where q.used + ${requests} <= (select quota from k)
+    returning used, month::timestamp as month)`
+
+/** SQL: the fields of `QuotaMonth` after `takeOfMonth`; no row: nothing was taken. */
+export const MONTH_CHARGED: string = `select used, ${DESCRIPTION} from charged`
+
+// $1 key, $2 quota, $3 requests.
 const CHARGE = `
-with charged as (
-  insert into quota_months as q (key_id, month, used)
-  select $1, ${MONTH}::date, $3::int where $3::int <= $2::int
-  on conflict (key_id, month) do update set used = q.used + $3::int where q.used + $3::int <= $2::int
-  returning used, month::timestamp as month)
-select used, ${DESCRIPTION} from charged`
+with k as (select $1::text as id, $2::int as quota), ${takeOfMonth('$3::int', 'k where true')}
+${MONTH_CHARGED}`
 
 /**
  * Takes requests from the month's quota, all or none. Null when fewer than `requests` are left.

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { countOf } from '#shared/postgres/pool'
 import { type Door, openDoor } from '#test/standbys/door'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
@@ -37,33 +38,43 @@ const LOOK = 200
 const POLLS = 60
 
 /** Asks the same again and again, one after the other. */
-async function poll(path: string, init: RequestInit, status: number) {
+async function poll(secret: string, path: string, init: RequestInit, status: number) {
   for (let n = 0; n < POLLS; n++) t.equal((await api.ask(secret, path, init)).status, status)
 }
 
-const tagOf = async (path: string) => (await api.ask(secret, path)).headers.get('etag') ?? ''
+const tagOf = async (key: string, path: string) =>
+  (await api.ask(key, path)).headers.get('etag') ?? ''
 
-t.test('a poll with nothing new takes one statement', async t => {
-  const tag = await tagOf('/v1/articles?q=brug')
-  const feedTag = await tagOf('/v1/articles.rss')
-  await api.ask(secret, EMPTY)
-  const kinds: [path: string, init: RequestInit, status: number][] = [
-    [EMPTY, {}, 200],
-    ['/v1/articles?q=brug', { headers: { 'If-None-Match': tag } }, 304],
-    ['/v1/articles.rss', { headers: { 'If-None-Match': feedTag } }, 304],
-    ['/v1/articles?q=brug', {}, 200],
-  ]
-  for (const [path, init, status] of kinds) {
-    const began = performance.now()
-    const counts = await statementsOf(() => poll(path, init, status))
-    const { admit, 'search-snapshot': looks = 0, 'search-ahead': ahead = 0, ...others } = counts
-    t.equal(admit, POLLS, path)
-    const most = 2 + (performance.now() - began) / LOOK
-    t.ok(looks <= most && ahead <= most, `${path}: ${looks} looks, ${ahead} ahead`)
-    const sum = Object.values(others).reduce((a, b) => a + b, 0)
-    t.ok(sum < FEW, `${path}: ${JSON.stringify(others)}`)
-  }
-})
+const usedOf = (keyId: string) =>
+  countOf(api.pool, 'select used from quota_months where key_id = $1', [keyId])
+
+for (const quota of [null, 1_000_000]) {
+  t.test(`a poll with nothing new takes one statement, with a quota of ${quota}`, async t => {
+    const { key, secret } = await api.issue({ quota })
+    const tag = await tagOf(secret, '/v1/articles?q=brug')
+    const feedTag = await tagOf(secret, '/v1/articles.rss')
+    await api.ask(secret, EMPTY)
+    let asked = 3
+    const kinds: [path: string, init: RequestInit, status: number][] = [
+      [EMPTY, {}, 200],
+      ['/v1/articles?q=brug', { headers: { 'If-None-Match': tag } }, 304],
+      ['/v1/articles.rss', { headers: { 'If-None-Match': feedTag } }, 304],
+      ['/v1/articles?q=brug', {}, 200],
+    ]
+    for (const [path, init, status] of kinds) {
+      const began = performance.now()
+      const counts = await statementsOf(() => poll(secret, path, init, status))
+      asked += POLLS
+      const { admit, 'search-snapshot': looks = 0, 'search-ahead': ahead = 0, ...others } = counts
+      t.equal(admit, POLLS, path)
+      const most = 2 + (performance.now() - began) / LOOK
+      t.ok(looks <= most && ahead <= most, `${path}: ${looks} looks, ${ahead} ahead`)
+      const sum = Object.values(others).reduce((a, b) => a + b, 0)
+      t.ok(sum < FEW && !('quota-charge' in others), `${path}: ${JSON.stringify(others)}`)
+    }
+    if (quota !== null) t.equal(await usedOf(key.id), asked, 'each answer is charged once')
+  })
+}
 
 t.test('requests of one key that come together share statements', async t => {
   const { admit } = await statementsOf(() =>
@@ -75,7 +86,7 @@ t.test('requests of one key that come together share statements', async t => {
 t.test(
   'decision 23: what was a poll with nothing new has the article at once when there is one',
   async t => {
-    const old = await tagOf('/v1/articles.rss')
+    const old = await tagOf(secret, '/v1/articles.rss')
     t.equal((await api.ask(secret, EMPTY)).json.total_results, 0)
     const pages = ['/v1/articles?q=brug', '/explore/articles?q=brug&search=expression']
     for (const page of [...pages, ...pages, ...pages])

@@ -4,9 +4,10 @@ import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
 import { LRUCache } from 'lru-cache'
 import type { IndexState, Pace } from '#search/index'
 import { ApiError } from '#services/api/contract/errors'
+import type { Answer } from '#services/api/http/answer'
 import { noteWait } from '#shared/log/context'
 import { type CountedMinute, countInMinute, type QuotaMonth } from '#shared/plans/counting'
-import type { FoundKey } from '#shared/plans/keys'
+import type { FoundKey, Plan } from '#shared/plans/keys'
 import type { Queryable } from '#shared/postgres/pool'
 import type { Admissions } from './admissions.ts'
 import { COSTS, type Pay, tooDear } from './costs.ts'
@@ -20,8 +21,14 @@ import type { Turns } from './turns.ts'
  * these requests only, because a valid key is admitted from a locked address, too (decision 3).
  * Each request looks its key up again, so a revocation takes effect at once in every process
  * (decision 21).
+ *
+ * @param keptFor finds an answer that holds if key and index are as they were
  */
-export function checkKey(admissions: Admissions, lock: AddressLock): RequestHandler {
+export function checkKey(
+  admissions: Admissions,
+  lock: AddressLock,
+  keptFor: KeptFor = () => null,
+): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const credentials = readCredentials(request)
     const address = () => lockAddress(request)
@@ -33,10 +40,11 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
         ...(/[?&=]psk_/.test(request.originalUrl) && { message: IN_ADDRESS }),
       })
     }
-    const found =
-      credentials.kind === 'bearer'
-        ? await admissions.admit(credentials.token, address).catch(refuseStranger)
-        : null
+    const token = credentials.kind === 'bearer' ? credentials.token : ''
+    const known = admissions.planOf(token)
+    const kept = known !== null && known.plan.quota !== null ? keptFor(request, known.plan) : null
+    const expected = kept && known && { terms: known.terms, state: kept.state }
+    const found = await admissions.admit(token, address, expected).catch(refuseStranger)
     if (!found) {
       refuseLocked(await lock.fail(address()))
       throw new ApiError('invalid_token', {
@@ -46,10 +54,26 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
     }
     response.locals.minute = found.minute
     response.locals.indexState = found.state
+    if (kept && found.isPaid) response.locals.paid = kept
     admit(response, found.found)
     next()
   }
 }
+
+/** An answer that this process has kept. */
+export interface KeptAnswer {
+  answer: Answer
+  /** The state of the index in which it holds. */
+  state: IndexState
+  /**
+   * Whether it is of the present primary. A failover may undo articles, and reach the state with
+   * other ones.
+   */
+  isOfPrimary(): boolean
+}
+
+/** The answer that is kept for a request of a key with this plan; null: none is. */
+export type KeptFor = (request: Request, plan: Plan) => KeptAnswer | null
 
 const NO_BEARER =
   'The word Bearer is missing before the key: write "Authorization: Bearer <API_KEY>".'
@@ -101,7 +125,8 @@ export function checkQuota(response: Response): void {
 export async function chargeMonth(admissions: Admissions, response: Response): Promise<void> {
   const access = accessOf(response)
   const { key, month } = access
-  if (!month || key.plan.quota === null || response.destroyed || response.socket?.destroyed) return
+  if (response.locals.paid || !month || key.plan.quota === null) return
+  if (response.destroyed || response.socket?.destroyed) return
   const { quota } = key.plan
   const charged = await admissions.charge(key.id, quota)
   access.month = charged ?? { ...month, used: quota }
@@ -207,6 +232,8 @@ declare global {
       minute?: CountedMinute
       /** The state of the index when the request was counted. */
       indexState?: IndexState
+      /** A kept answer, for which the month was charged when the request was counted. */
+      paid?: KeptAnswer
       /** The feed that the request asks for; set when its token is known. */
       searchFeed?: { id: string; title: string; search: string; format: 'rss' | 'atom' | 'json' }
       /** The name of the tool that an agent has called. */

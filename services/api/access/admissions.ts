@@ -5,8 +5,10 @@ import {
   type CountedMinute,
   chargeQuota,
   countMinute,
+  MONTH_CHARGED,
   MONTH_OF_KEY,
   type QuotaMonth,
+  takeOfMonth,
 } from '#shared/plans/counting'
 import {
   type FoundKey,
@@ -15,6 +17,7 @@ import {
   looksLikeSecret,
   makeSecret,
   PLAN_COLUMNS,
+  type Plan,
   type PlanRow,
 } from '#shared/plans/keys'
 import { type Queryable, readRow } from '#shared/postgres/pool'
@@ -24,6 +27,9 @@ import type { Permits } from './permits.ts'
  * Every request changes a counter in the row of its key, and Postgres lets one statement at a time
  * change a row. Requests of one key that arrive together therefore share a statement. So a busy key
  * occupies few connections and delays no other key.
+ *
+ * A request whose answer this process has kept is also charged by that statement. Otherwise its
+ * charge would be a second one, and most of its time.
  */
 
 /**
@@ -57,7 +63,7 @@ export type Lookup = <T>(
 export function createLookup(strangers: Permits): Lookup {
   const known = new LRUCache<string, true>(KNOWN)
   return async (hash, address, find) => {
-    const name = hash.toString('latin1')
+    const name = nameOf(hash)
     const found = known.has(name) ? await find() : await strangers.take(`key ${address()}`, find)
     if (found === null) known.delete(name)
     else known.set(name, true)
@@ -65,14 +71,30 @@ export function createLookup(strangers: Permits): Lookup {
   }
 }
 
+/** A plan as a statement has read it, and its text, by which the next one sees whether it holds. */
+export interface ReadPlan {
+  plan: Plan
+  terms: string
+}
+
+/** What an answer that is there already depends on. */
+interface Expected {
+  terms: string
+  state: IndexState
+}
+
 export interface Admissions {
+  /** The plan that a key had when this process last admitted it; null: it has not, lately. */
+  planOf(secret: string): ReadPlan | null
   /**
    * Finds the key and counts the request in its minute. Returns both with the state of the index
    * at that moment; null when the key is unknown or revoked.
+   * @param expected of an answer that the caller has; null: it has none. If all of this holds, the
+   * request is also taken from the month of the key: its answer then needs no second statement
    * @throws NoPermit when this process does not know the key, and too many requests with unknown
    * keys wait
    */
-  admit(secret: string, address: () => string): Promise<Admission | null>
+  admit(secret: string, address: () => string, expected: Expected | null): Promise<Admission | null>
   /** Counts a request in the month of a key; null when the month has no request left. */
   charge(keyId: string, quota: number): Promise<QuotaMonth | null>
 }
@@ -82,25 +104,41 @@ export interface Admissions {
  * has a quota.
  */
 export function createAdmissions(db: Queryable, lookup: Lookup): Admissions {
-  const entries = createBatches(ENTRIES_AT_ONCE, async ({ secret, address }: Entry, requests) => {
+  const plans = new LRUCache<string, ReadPlan>(KNOWN)
+  const admitted = async ({ secret, address, expected }: Entry, requests: number) => {
     const hash = hashSecret(secret)
-    const all = await lookup(hash, address, () => admitAll(db, hash, requests))
+    const all = await lookup(hash, address, () => admitAll(db, hash, expected, requests))
+    const [first] = all ?? []
+    if (first) plans.set(nameOf(hash), { plan: first.found.key.plan, terms: first.terms })
     return all ?? Array(requests).fill(null)
-  })
+  }
+  const entries = createBatches(ENTRIES_AT_ONCE, admitted)
+  const paid = createBatches(CHARGES_AT_ONCE, admitted)
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) =>
     chargeAll(db, key, requests),
   )
   return {
-    admit: async (secret, address) =>
-      looksLikeSecret(secret) ? entries.join(secret, { secret, address }) : null,
+    planOf: secret =>
+      looksLikeSecret(secret) ? (plans.get(nameOf(hashSecret(secret))) ?? null) : null,
+    async admit(secret, address, expected) {
+      if (!looksLikeSecret(secret)) return null
+      const entry = { secret, address, expected }
+      if (expected === null) return entries.join(secret, entry)
+      const { lastSeq, version, wordsVersion } = expected.state
+      const name = `${secret} ${lastSeq} ${version} ${wordsVersion} ${expected.terms}`
+      return paid.join(name, entry)
+    },
     charge: (keyId, quota) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
 }
+
+const nameOf = (hash: Buffer) => hash.toString('latin1')
 
 interface Entry {
   secret: string
   /** Returns the address of the first request of the batch. */
   address: () => string
+  expected: Expected | null
 }
 
 /**
@@ -109,31 +147,37 @@ interface Entry {
  */
 export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
   await Promise.all(
-    Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), 1)),
+    Array.from({ length: connections }, () => admitTogether(db, hashSecret(makeSecret()), null, 1)),
   )
 }
 
 /**
- * Admits requests that came with the same key. Each gets its own count of the minute. Null when the
- * key is unknown or revoked.
+ * Admits requests that came with the same key. Each gets its own counts. Null when the key is
+ * unknown or revoked.
  */
 async function admitAll(
   db: Queryable,
   keyHash: Buffer,
+  expected: Expected | null,
   requests: number,
 ): Promise<Admission[] | null> {
-  const all = await admitTogether(db, keyHash, requests)
+  const all = await admitTogether(db, keyHash, expected, requests)
   if (all === null) return null
-  const { allowed, used } = all.minute
-  if (allowed)
-    return countsOf(requests, used).map(count => ({
+  const { found, minute, isPaid } = all
+  const { month } = found
+  if (minute.allowed) {
+    const months = countsOf(requests, month?.used ?? 0)
+    return countsOf(requests, minute.used).map((used, at) => ({
       ...all,
-      minute: { ...all.minute, used: count },
+      minute: { ...minute, used },
+      found: isPaid && month ? { ...found, month: { ...month, used: months[at]! } } : found,
     }))
+  }
   // The minute has no place for all requests, so the statement counted none. The first requests
   // take the places that are left, and the others are refused.
-  const left = Math.max(0, all.found.key.plan.rate - used)
-  const first = (left > 0 && left < requests ? await admitAll(db, keyHash, left) : null) ?? []
+  const left = Math.max(0, found.key.plan.rate - minute.used)
+  const first =
+    (left > 0 && left < requests ? await admitAll(db, keyHash, expected, left) : null) ?? []
   return [...first, ...Array(requests - first.length).fill(all)]
 }
 
@@ -143,22 +187,44 @@ interface Admission {
   minute: CountedMinute
   /** The state of the index at the same moment. */
   state: IndexState
+  /** The text of the plan. */
+  terms: string
+  /** Whether the request was taken from the month, too. */
+  isPaid: boolean
 }
 
+/** SQL: where a request whose answer is kept is charged. */
+const HOLDS = `
+  k, counted, s
+  where allowed and terms = $3 and "lastSeq" = $4 and version = $5 and "wordsVersion" = $6`
+
 // The one statement that every request runs: the key with its plan and month, its minute, and the
-// state of the index. An unknown key counts nothing.
-// $1 key_hash, $2 requests. Indexes: api_keys_key_hash_key, the primary keys.
+// state of the index. An unknown key counts nothing. A request whose answer is kept is taken from
+// the month, if plan and index are still those of the answer.
+// $1 key_hash, $2 requests, $3 terms, $4 to $6 state of the index; null: no answer is kept.
+// Indexes: api_keys_key_hash_key, the primary keys.
 const ADMIT = `
   with k as materialized (
-    select ${PLAN_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null), ${countMinute('$2::int')}
-  select k.*, allowed, used_in_minute, left_of_minute, m.*, ${INDEX_STATE.columns}
-  from k cross join counted left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${INDEX_STATE.tables}`
+    select ${PLAN_COLUMNS}, key_hash, (countries, history_start, history_days, quota)::text as terms
+    from api_keys where key_hash = $1 and revoked_at is null),
+  ${countMinute('$2::int')},
+  s as (select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}),
+  ${takeOfMonth('$2::int', HOLDS)}
+  select k.*, allowed, used_in_minute, left_of_minute, m.*, s.*,
+         exists (select from charged) as "isPaid"
+  from k cross join counted cross join s left join lateral (
+    ${MONTH_CHARGED}
+    union all
+    select * from (${MONTH_OF_KEY}) before where not exists (select from charged)
+  ) m on k.quota is not null`
 
 interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
   key_hash: Buffer
+  terms: string
   allowed: boolean
   used_in_minute: number
   left_of_minute: number
+  isPaid: boolean
 }
 
 /**
@@ -168,16 +234,19 @@ interface AdmitRow extends PlanRow, QuotaMonth, IndexState {
 async function admitTogether(
   db: Queryable,
   keyHash: Buffer,
+  expected: Expected | null,
   requests: number,
 ): Promise<Admission | null> {
-  const statement = { name: 'admit', text: ADMIT, values: [keyHash, requests] }
-  const row = await readRow<AdmitRow>(db, statement)
+  const { terms = null, state = null } = expected ?? {}
+  const values = [keyHash, requests, terms, state?.lastSeq, state?.version, state?.wordsVersion]
+  const row = await readRow<AdmitRow>(db, { name: 'admit', text: ADMIT, values })
   // The database found the row by this hash already. This comparison takes equally long for every
   // hash, so its timing tells nothing.
   if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null
   const minute = { allowed: row.allowed, used: row.used_in_minute, left: row.left_of_minute }
-  const { lastSeq, version, wordsVersion } = row
-  return { found: foundKey(row), minute, state: { lastSeq, version, wordsVersion } }
+  const { lastSeq, version, wordsVersion, isPaid } = row
+  const found = foundKey(row)
+  return { found, minute, state: { lastSeq, version, wordsVersion }, terms: row.terms, isPaid }
 }
 
 interface ChargedKey {

@@ -168,6 +168,7 @@ export interface Asked {
 }
 
 interface Standing {
+  /** The state of the index in which the answer holds. */
   state: IndexState
   answer: Answer & { etag: string }
   /** Whether the answer has its content. Otherwise only a client that has it gets this answer. */
@@ -180,6 +181,8 @@ const MOST_BYTES = 33_554_432
 const ENTRY_BYTES = 500
 
 export interface StandingAnswers {
+  /** As `find`, but of the state of the index in which the answer was made. */
+  latest(asked: Omit<Asked, 'state'>, ifNoneMatch: string | undefined): Standing | null
   /** The answer, if the client has it or its content is kept; null: the request needs a search. */
   find(asked: Asked, ifNoneMatch: string | undefined): Answer | null
   /** Stores the answer of a search, and returns it with its ETag. */
@@ -194,16 +197,15 @@ export interface StandingAnswers {
  */
 export function createStandingAnswers(): StandingAnswers {
   const standing = new LRUCache<string, Standing>({ maxSize: MOST_BYTES })
-  const known = (name: string, { state }: Asked) => {
-    const found = standing.get(name)
-    return found !== undefined && isSame(found.state, state) ? found : null
+  const latest: StandingAnswers['latest'] = (asked, ifNoneMatch) => {
+    const found = standing.get(nameOf(asked))
+    return found && (found.isWhole || matchesEtag(ifNoneMatch, found.answer.etag)) ? found : null
   }
   return {
+    latest,
     find(asked, ifNoneMatch) {
-      const found = known(nameOf(asked), asked)
-      if (found === null) return null
-      const { answer, isWhole } = found
-      return isWhole || matchesEtag(ifNoneMatch, answer.etag) ? answer : null
+      const found = latest(asked, ifNoneMatch)
+      return found && isSame(found.state, asked.state) ? found.answer : null
     },
 
     keep(asked, found) {
@@ -212,7 +214,9 @@ export function createStandingAnswers(): StandingAnswers {
       if (found.search === 'semantic') return answer
       const name = nameOf(asked)
       // An expression pays for its search (`costs.ts`), so its content comes from a search.
-      const isRepeated = found.search !== 'expression' && known(name, asked) !== null
+      const before = standing.get(name)
+      const isRepeated =
+        found.search !== 'expression' && before !== undefined && isSame(before.state, asked.state)
       const isWhole = found.isEmpty || isRepeated
       const untagged = isWhole ? found.untagged() : ''
       const body = isWhole ? unpooled(found.body(untagged)) : NOTHING
@@ -230,7 +234,7 @@ export function createStandingAnswers(): StandingAnswers {
   }
 }
 
-function nameOf({ operation, query, plan, now }: Asked): string {
+function nameOf({ operation, query, plan, now }: Omit<Asked, 'state'>): string {
   const { countries, history } = plan
   // The start of a rolling history changes each day, and cursors are bound to its number of days.
   const days = history.kind === 'rolling' ? history.days : ''
