@@ -28,8 +28,8 @@ import type { Permits } from './permits.ts'
  * change a row. Requests of one key that arrive together therefore share a statement. So a busy key
  * occupies few connections and delays no other key.
  *
- * A request whose answer this process has kept is also charged by that statement. Otherwise its
- * charge would be a second one, and most of its time.
+ * A request whose answer this process has kept is charged by that statement, too, and so needs no
+ * second one.
  */
 
 /**
