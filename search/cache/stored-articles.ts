@@ -51,21 +51,10 @@ export function createStoredArticles<A extends KeptArticle>(
       stored.map(article => article.publisherNo),
       stored.flatMap(article => article.authorNos),
     )
-    return stored.map(article => ({
-      seq: article.seq,
-      id: article.id,
-      title: article.title,
-      url: article.url,
-      snippet: article.snippet,
-      publishedAt: article.published_at,
-      ingestedAt: article.ingested_at,
-      authors: article.authorNos.flatMap(no => known.author(no) ?? []), // gone: taken out meanwhile
-      outlet: known.outlet(article.publisherNo),
-      language: article.language,
-      country: article.country,
-      section: article.section,
-      kind: article.kind,
-      access: article.access,
+    return stored.map(({ publisherNo, authorNos, ...article }) => ({
+      ...article,
+      authors: authorNos.flatMap(no => known.author(no) ?? []), // gone: taken out meanwhile
+      outlet: known.outlet(publisherNo),
     }))
   }
   return {

@@ -13,8 +13,8 @@ export interface StoredArticle extends Stated {
   title: string
   url: string
   snippet: string | null
-  published_at: Date | null
-  ingested_at: Date | null
+  publishedAt: Date | null
+  ingestedAt: Date | null
   publisherNo: number
   authorNos: number[]
   language: Language

@@ -196,16 +196,17 @@ function unflushedArticleOf({
   ...source
 }: NewRow): UnflushedArticle {
   const date = (time: number | null) => (time === null ? null : new Date(time))
+  const { published, ingested, ...shown } = source
   return {
     source,
     words: { seq: source.seq, title: inTitle, body: inBody },
     stored: {
-      ...source,
+      ...shown,
       title,
       url,
       snippet,
-      published_at: date(source.published),
-      ingested_at: date(source.ingested),
+      publishedAt: date(published),
+      ingestedAt: date(ingested),
     },
   }
 }
@@ -219,7 +220,7 @@ const NEW = `
 
 // $1 seqs. Indexes: the primary keys.
 const STORED = `
-  select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at,
+  select a.seq, a.id, t.title, t.url, t.snippet, a.published_at as "publishedAt", a.ingested_at as "ingestedAt",
     a.publisher_no as "publisherNo", a.author_nos as "authorNos", a.language, a.country, a.section, a.kind, a.access
   from unnest($1::bigint[]) as wanted (seq)
   join articles a on a.seq = wanted.seq
