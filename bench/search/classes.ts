@@ -1,8 +1,8 @@
-import { STOP_WORDS } from '#search/analysis/index'
+import { stopWordsOf } from '#search/analysis/index'
 import type { ArticleQuery } from '#search/index'
 import { filterOf } from '#services/api/articles/find'
 import { readRequest, readSearch } from '#services/api/contract/request'
-import { COUNTRIES } from '#shared/articles/article'
+import { COUNTRIES, LANGUAGES } from '#shared/articles/article'
 import { createRandom, type GeneratedCorpus, type Random, shuffled } from './generator.ts'
 
 /*
@@ -228,7 +228,7 @@ export function hardClasses(corpus: GeneratedCorpus, queriesEach: number): Query
   const drawn = (random: Random, lowest: number, highest: number) =>
     shuffled(from(random).slice(lowest, highest), random).slice(0, 60)
   const stopWords = (random: Random) =>
-    shuffled([...new Set(Object.values(STOP_WORDS).flatMap(words => [...words]))], random)
+    shuffled([...new Set(LANGUAGES.flatMap(language => [...stopWordsOf(language)]))], random)
   const letters = (random: Random) => shuffled([...LETTERS], random)
   const pairs = (words: string[]) =>
     words.flatMap((word, at) => (at % 2 === 1 ? [`"${words[at - 1]} ${word}"`] : []))

@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '#search/analysis/index'
+import { stopWordsOf } from '#search/analysis/index'
 import type { NewArticle } from '#search/types'
 import type { Country, Language } from '#shared/articles/article'
 
@@ -116,7 +116,7 @@ function text(random: Random, vocabulary: Vocabulary, words: number): string {
 
 function makeVocabulary(language: Language, seed: number): Vocabulary {
   const random = createRandom(seed * 7_919)
-  const words = [...STOP_WORDS[language]]
+  const words = [...stopWordsOf(language)]
   const seen = new Set(words)
   while (words.length < WORDS) {
     const word = inventWord(random, words.length)

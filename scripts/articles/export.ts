@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { queryOptions, readOptions } from '#scripts/terminal/api-options'
-import { STOP_WORDS, wordListOf, wordsOf } from '#search/analysis/index'
+import { stopWordsOf, wordListOf, wordsOf } from '#search/analysis/index'
 import type { ArticleQuery } from '#search/index'
 import { filterOf } from '#services/api/articles/find'
 import { EXPLORE_PARAMETERS, LIMITS } from '#services/api/contract/parameters'
@@ -234,7 +234,7 @@ function createWordCounts(): ExportFormat {
   const count = (line: string) => {
     const { title, body, language }: Counted = JSON.parse(line)
     articles += 1
-    const stop = LANGUAGES.includes(language) ? STOP_WORDS[language] : new Set()
+    const stop = LANGUAGES.includes(language) ? stopWordsOf(language) : new Set()
     const seen = new Set<string>()
     for (const word of wordsOf(wordListOf(`${title}\n${body ?? ''}`))) {
       if (stop.has(word)) continue

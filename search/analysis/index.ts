@@ -57,7 +57,11 @@ export const listedStopWords = (language: Language): { base: string[]; added: st
 
 const foldedLists = new Map<Language, ReadonlySet<string>>()
 
-function folded(language: Language): ReadonlySet<string> {
+/**
+ * The stop words of a language, folded. A list is folded when it is first asked for: folding all of
+ * them takes 30 ms at a start, and most commands ask for none.
+ */
+export function stopWordsOf(language: Language): ReadonlySet<string> {
   let known = foldedLists.get(language)
   if (known === undefined) {
     const { base, added } = LISTS[language]
@@ -68,34 +72,12 @@ function folded(language: Language): ReadonlySet<string> {
 }
 
 /**
- * The stop words of each language, folded. A list is folded when it is first asked for: folding all
- * of them takes 30 ms at a start, and most commands ask for none.
- */
-export const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
-  get nl() {
-    return folded('nl')
-  },
-  get fr() {
-    return folded('fr')
-  },
-  get de() {
-    return folded('de')
-  },
-  get lb() {
-    return folded('lb')
-  },
-  get en() {
-    return folded('en')
-  },
-}
-
-/**
  * Makes the test by which keyword search finds a word in an article of `language`: the word has the
  * stem of a wanted word. Stop words never match, unless all wanted words are stop words (decision
  * 17). Then words match exactly.
  */
 export function isFormOf(wanted: string[], language: Language): (word: string) => boolean {
-  const stopWords = STOP_WORDS[language]
+  const stopWords = stopWordsOf(language)
   const telling = wanted.filter(word => !stopWords.has(word))
   if (telling.length === 0) return word => wanted.includes(word)
   const stems = new Set(telling.map(word => stem(language, word)))

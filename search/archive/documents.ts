@@ -1,4 +1,4 @@
-import { NAME_RULES, rulesOn, STOP_WORDS, WORD_RULES, wordsOf } from '../analysis/index.ts'
+import { NAME_RULES, rulesOn, stopWordsOf, WORD_RULES, wordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { foldName } from '../analysis/tokens.ts'
 import type { Names } from '../cache/stored-articles.ts'
@@ -121,7 +121,7 @@ const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
 
 function termsOf(language: Language, title: string[], body: string[]): Set<string> {
   const terms = new Set<string>()
-  const isStopWord = (word: string) => STOP_WORDS[language].has(word)
+  const isStopWord = (word: string) => stopWordsOf(language).has(word)
   for (const word of title) {
     terms.add(TERMS.word(word))
     if (isStopWord(word)) continue

@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '../analysis/index.ts'
+import { stopWordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { LONGEST_WORD } from '../analysis/tokens.ts'
 import type { DocValues } from '../query/filters.ts'
@@ -135,7 +135,7 @@ const numbersOf = (termIds: TermIds): WordNumbers => ({
   word: word => termIds.word(TERMS.word(word)),
   text: termIds.text,
   stem: (language, word) =>
-    STOP_WORDS[language].has(word)
+    stopWordsOf(language).has(word)
       ? null
       : termIds.stem(TERMS.stem(language, stem(language, word))),
   stemsOf: language => word => termIds.stemOf(word, language),
@@ -359,7 +359,7 @@ export function createTermIds(): TermIds {
 
   const findStem = (word: number, language: Language): number => {
     const text = wordIds.text(word)
-    if (STOP_WORDS[language].has(text)) return STOP
+    if (stopWordsOf(language).has(text)) return STOP
     const term = TERMS.stem(language, stem(language, text))
     const present = stems.get(term)
     if (present !== undefined) return present + 1

@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '../analysis/index.ts'
+import { stopWordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { isWildcard } from '../analysis/wildcard.ts'
 import { TERMS } from '../terms.ts'
@@ -104,7 +104,7 @@ interface AnalysedWords {
 }
 
 function analyse(language: Language, words: string[]): AnalysedWords {
-  const content = words.filter(word => !STOP_WORDS[language].has(word))
+  const content = words.filter(word => !stopWordsOf(language).has(word))
   if (content.length === 0) return { language, stems: [], written: words }
   return { language, stems: [...new Set(content.map(word => stem(language, word)))], written: [] }
 }
@@ -139,7 +139,7 @@ function scoringTerms(
     if (wholeText) add(TERMS.titleWord(one), WEIGHTS.inTitle)
   }
   for (const word of words)
-    if (!STOP_WORDS[language].has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
+    if (!stopWordsOf(language).has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
   return scoring
 }
 

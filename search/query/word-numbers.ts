@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { BREAK, codeUnits, finishHash } from '../analysis/hashes.ts'
-import { STOP_WORDS } from '../analysis/index.ts'
+import { stopWordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { grown } from '../segment/arrays.ts'
 import { memoised } from '../segment/word-ids.ts'
@@ -123,7 +123,7 @@ export function createReadWords(): ReadWords {
 
   function stemOf(language: Language, word: number): number {
     const text = texts[word]!
-    if (STOP_WORDS[language].has(text)) return STOP
+    if (stopWordsOf(language).has(text)) return STOP
     const found = stem(language, text)
     const known = stems.get(found) ?? stems.size
     stems.set(found, known)

@@ -1,5 +1,5 @@
 import { codeUnits, hashOf, hashWords } from '../analysis/hashes.ts'
-import { STOP_WORDS } from '../analysis/index.ts'
+import { stopWordsOf } from '../analysis/index.ts'
 import { stem } from '../analysis/stems.ts'
 import { inTitle, TERMS } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
@@ -295,7 +295,7 @@ export function createVocabulary(): Vocabulary {
     ofWord: word => inRow(word, TERM_COLUMN, text => add(TERMS.word(text))),
     ofStem: (language, word) =>
       inRow(word, STEM_COLUMN[language], text =>
-        STOP_WORDS[language].has(text)
+        stopWordsOf(language).has(text)
           ? NO_STEM
           : numberOf(TERMS.stem(language, stem(language, text))),
       ),

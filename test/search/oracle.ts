@@ -1,4 +1,4 @@
-import { STOP_WORDS, stem } from '#search/analysis/index'
+import { stem, stopWordsOf } from '#search/analysis/index'
 import type { ArticleQuery } from '#search/index'
 import type { NewArticle } from '#search/types'
 import type { Language } from '#shared/articles/article'
@@ -142,7 +142,7 @@ function keyword(q: string, { searchIn }: Question): (article: Known) => number 
     const { title, body } = textOf(article)
     const { language } = article
     const all = searchIn === 'title' ? title : [...title, ...body]
-    const stops = STOP_WORDS[language]
+    const stops = stopWordsOf(language)
     const meaning = asked.filter(word => !stops.has(word))
     if (meaning.length === 0) {
       const here = asked.filter(word => all.includes(word))
@@ -240,7 +240,7 @@ function placesOf(
   language: Language,
 ): { at: number; end: number }[] {
   const phrase = asked(text)
-  const isStop = (word: string) => STOP_WORDS[language].has(word)
+  const isStop = (word: string) => stopWordsOf(language).has(word)
   const isLike = (word: string | undefined, one: string) =>
     kind !== 'forms' || isStop(one) || word === undefined || isStop(word)
       ? same(word, one)

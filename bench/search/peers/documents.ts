@@ -1,4 +1,4 @@
-import { foldName, STOP_WORDS, stem } from '#search/analysis/index'
+import { foldName, stem, stopWordsOf } from '#search/analysis/index'
 import {
   type ArticleQuery,
   type Match,
@@ -73,7 +73,7 @@ function documentOf(stored: StoredDocument, row: string): PeerDocument {
   const { language } = stored
   const keysOf = (words: string[]) => [
     ...new Set(
-      words.map(word => (STOP_WORDS[language].has(word) ? stopKey : stemKey)(language, word)),
+      words.map(word => (stopWordsOf(language).has(word) ? stopKey : stemKey)(language, word)),
     ),
   ]
   const title = listed(stored.title)
@@ -157,7 +157,7 @@ function matchOf(match: Match, languages: readonly Language[]): PeerMatch {
     return { kind: 'words', required: match.required, excluded: match.excluded }
   if (match.kind === 'expression') throw new Error('The peers answer no expressions.')
   const keys = languages.flatMap(language => {
-    const meaning = match.words.filter(word => !STOP_WORDS[language].has(word))
+    const meaning = match.words.filter(word => !stopWordsOf(language).has(word))
     return meaning.length === 0
       ? match.words.map(word => stopKey(language, word))
       : meaning.map(word => stemKey(language, word))

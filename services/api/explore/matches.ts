@@ -1,4 +1,4 @@
-import { isFormOf, STOP_WORDS } from '#search/analysis/index'
+import { isFormOf, stopWordsOf } from '#search/analysis/index'
 import { boundMarks } from '#search/analysis/text'
 import { fits, wordRuns } from '#search/browser'
 import { findingAny, leavesOf, type Match, type Pace } from '#search/index'
@@ -116,7 +116,7 @@ function leavesIn(match: Match, language: Language): ReturnType<typeof leavesOf>
       return []
     case 'keyword': {
       // Stop words count only where there is nothing else, and then as they are written.
-      const telling = match.words.filter(word => !STOP_WORDS[language].has(word))
+      const telling = match.words.filter(word => !stopWordsOf(language).has(word))
       const words = telling.length > 0 ? telling : match.words
       return words.map(word => ({ kind: 'forms', word, inTitle: false }))
     }
