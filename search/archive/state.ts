@@ -7,6 +7,7 @@ import {
   transaction,
   whileLocked,
 } from '../postgres.ts'
+import { spanOf } from '../store/postgres-segments.ts'
 import type { SegmentMeta, SegmentRange } from '../store/segment-store.ts'
 
 /*
@@ -59,13 +60,18 @@ export interface Filled {
 /** The number of an advisory lock. The number is arbitrary and never changes. */
 const LOCK = 7_211_004_226n
 
-/** Reads the serving indices. */
+/** Reads the serving indices before the first gap between their ranges. */
 export async function readArchiveMeta(db: Queryable): Promise<ArchiveMeta> {
   const { rows } = await db.query<MetaRow>(META)
-  return metaOf(
-    rows.flatMap(row => (row.name === null ? [] : [indexOf(row, row.name)])),
-    rows[0]!,
-  )
+  const { version, removed } = rows[0]!
+  const indices: ArchiveIndex[] = []
+  let covered = 0n
+  for (const { version: _, removed: __, ...index } of rows) {
+    if (index.name === null || index.first !== covered + 1n) break
+    indices.push(index)
+    covered = index.last
+  }
+  return { indices, covered, version, removed }
 }
 
 export interface ArchiveStore {
@@ -190,48 +196,14 @@ async function releaseNext(client: Client): Promise<number> {
   return rows.reduce((sum, row) => sum + row.articles, 0)
 }
 
-interface MetaRow {
-  version: bigint
-  removed: number[]
-  name: string | null
-  first_seq: bigint
-  filled_to: bigint
-  first_published: Date | null
-  last_published: Date | null
-  first_ingested: Date | null
-  last_ingested: Date | null
-  undated: bigint
-}
+type MetaRow = Pick<ArchiveMeta, 'version' | 'removed'> & (ArchiveIndex | { name: null })
 
 // Indexes: tombstones_uncleared; the other tables are small.
 const META = `
-  select v.version, array(select seq::float8 from tombstones where cleared_at is null and seq > 0) as removed, i.name, i.first_seq, i.filled_to,
-    i.first_published, i.last_published, i.first_ingested, i.last_ingested, i.undated
+  select v.version, array(select seq::float8 from tombstones where cleared_at is null and seq > 0) as removed,
+    name, first_seq as first, filled_to as last, undated::float8, ${spanOf('published')} as published, ${spanOf('ingested')} as ingested
   from segments_version v left join archive_indices i on i.state = 'serving' and i.filled_to >= i.first_seq
   order by i.first_seq`
-
-function indexOf(row: MetaRow, name: string): ArchiveIndex {
-  const span = (first: Date | null, last: Date | null) =>
-    first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
-  return {
-    name,
-    first: row.first_seq,
-    last: row.filled_to,
-    undated: Number(row.undated),
-    published: span(row.first_published, row.last_published),
-    ingested: span(row.first_ingested, row.last_ingested),
-  }
-}
-
-/** The indices before the first gap between their ranges. */
-function metaOf(all: ArchiveIndex[], { version, removed }: MetaRow): ArchiveMeta {
-  const indices: ArchiveIndex[] = []
-  for (const index of all) {
-    if (index.first !== (indices.at(-1)?.last ?? 0n) + 1n) break
-    indices.push(index)
-  }
-  return { indices, covered: indices.at(-1)?.last ?? 0n, version, removed }
-}
 
 const INDICES = `
   select name, first_seq as first, last_seq as last, filled_to as "filledTo", state, analysis

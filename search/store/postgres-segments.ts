@@ -187,7 +187,8 @@ const SEGMENT_COLUMNS = `
   segment_no as no, first_seq as first, last_seq as last, bucket_bits as "bucketBits", undated,
   ${spanOf('published')} as published, ${spanOf('ingested')} as ingested`
 
-function spanOf(axis: 'published' | 'ingested'): string {
+/** SQL: the first and the last time of a segment, ms since 1970; null: no article has one. */
+export function spanOf(axis: 'published' | 'ingested'): string {
   const ms = (end: 'first' | 'last') => `round(date_part('epoch', ${end}_${axis}) * 1000)`
   return `case when first_${axis} is not null then json_build_object('first', ${ms('first')}, 'last', ${ms('last')}) end`
 }
