@@ -17,7 +17,7 @@ import {
   intersection,
   passing,
 } from '../segment/doc-id-set.ts'
-import { createWordIds } from '../segment/word-ids.ts'
+import { createStems, createWordIds } from '../segment/word-ids.ts'
 import { filterTerms, parseWordTerm, TERMS, type WordTerm } from '../terms.ts'
 import type { Language } from '../vocabulary.ts'
 
@@ -138,7 +138,7 @@ const numbersOf = (termIds: TermIds): WordNumbers => ({
     stopWordsOf(language).has(word)
       ? null
       : termIds.stem(TERMS.stem(language, stem(language, word))),
-  stemsOf: language => word => termIds.stemOf(word, language),
+  stemsOf: termIds.stemsOf,
 })
 
 /** Posting lists of terms that are no words, for filters. */
@@ -184,11 +184,12 @@ function createTextPostings(texts: ReturnType<typeof createTexts>, termIds: Term
       const ids = texts.ids()
       const body = texts.bodyStart(doc)
       const end = texts.end(doc)
+      const stemOf = termIds.stemsOf(language)
       for (let at = texts.titleStart(doc); at < end; at++) {
         const word = ids[at]!
         const isNew = lists.word.add(word, doc)
         if (!isNew && at >= body) continue
-        const stem = termIds.stemOf(word, language)
+        const stem = stemOf(word)
         if (isNew && stem >= 0) lists.stem.add(stem, doc)
         if (at >= body) continue
         addTo(titleLists.word, word, doc)
@@ -340,13 +341,9 @@ export interface TermIds {
   text(word: number): string
   /** The id of a stem, by its term; −1: no word in memory has the stem. */
   stem(term: string): number
-  /** The id of a word's stem in a language; −1: the word is a stop word. */
-  stemOf(word: number, language: Language): number
+  /** For a language, the id of a word's stem; −1: the word is a stop word. */
+  stemsOf(language: Language): (word: number) => number
 }
-
-/** `stemsOf` has a stem's id + 1, or one of these marks. */
-const UNKNOWN = 0
-const STOP = -1
 
 export function createTermIds(): TermIds {
   const wordIds = createWordIds()
@@ -354,18 +351,7 @@ export function createTermIds(): TermIds {
   const long = new Map<string, number>()
   /** Words with lower ids have been checked for their length. */
   let measured = 0
-  const stems = new Map<string, number>()
-  const stemsOf = new Map<Language, Int32Array>()
-
-  const findStem = (word: number, language: Language): number => {
-    const text = wordIds.text(word)
-    if (stopWordsOf(language).has(text)) return STOP
-    const term = TERMS.stem(language, stem(language, text))
-    const present = stems.get(term)
-    if (present !== undefined) return present + 1
-    stems.set(term, stems.size)
-    return stems.size
-  }
+  const stems = createStems(wordIds.text)
   return {
     get words(): number {
       return wordIds.size
@@ -382,21 +368,7 @@ export function createTermIds(): TermIds {
       return word < 0 ? (long.get(term) ?? -1) : word
     },
     text: wordIds.text,
-    stem: term => stems.get(term) ?? -1,
-    stemOf(word, language) {
-      let known = stemsOf.get(language)
-      if (known === undefined || word >= known.length) {
-        const larger = new Int32Array(2 ** Math.ceil(Math.log2(word + 1_024)))
-        if (known !== undefined) larger.set(known)
-        known = larger
-        stemsOf.set(language, known)
-      }
-      let found = known[word]!
-      if (found === UNKNOWN) {
-        found = findStem(word, language)
-        known[word] = found
-      }
-      return found === STOP ? -1 : found - 1
-    },
+    stem: stems.numberOf,
+    stemsOf: stems.of,
   }
 }

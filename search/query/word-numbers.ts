@@ -1,9 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { BREAK, codeUnits, finishHash } from '../analysis/hashes.ts'
-import { stopWordsOf } from '../analysis/index.ts'
-import { stem } from '../analysis/stems.ts'
 import { grown } from '../segment/arrays.ts'
-import { memoised } from '../segment/word-ids.ts'
+import { createStems, NO_STEM } from '../segment/word-ids.ts'
 import type { Language } from '../vocabulary.ts'
 
 /*
@@ -40,8 +38,6 @@ export interface ReadWords {
   numbers: WordNumbers
 }
 
-const STOP = -1
-
 /** A slice of a string would keep the whole string in memory. */
 const ownCopy = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')
 
@@ -55,8 +51,7 @@ export function createReadWords(): ReadWords {
   let slots = new Int32Array(WIDTH << 16)
   /** The words by number. */
   const texts: string[] = []
-  const stems = new Map<string, number>()
-  const languages = new Map<Language, (word: number) => number>()
+  const stems = createStems(word => texts[word]!)
   /** The numbers of the words that were read last. */
   let ids = new Int32Array(1 << 12)
 
@@ -121,31 +116,14 @@ export function createReadWords(): ReadWords {
     return number
   }
 
-  function stemOf(language: Language, word: number): number {
-    const text = texts[word]!
-    if (stopWordsOf(language).has(text)) return STOP
-    const found = stem(language, text)
-    const known = stems.get(found) ?? stems.size
-    stems.set(found, known)
-    return known
-  }
-
-  function stemsOf(language: Language): (word: number) => number {
-    const known = languages.get(language)
-    if (known !== undefined) return known
-    const made = memoised(word => stemOf(language, word))
-    languages.set(language, made)
-    return made
-  }
-
   const numbers: WordNumbers = {
     word: numberOf,
     text: word => texts[word]!,
     stem(language, word) {
-      const found = stemsOf(language)(numberOf(word))
-      return found === STOP ? null : found
+      const found = stems.of(language)(numberOf(word))
+      return found === NO_STEM ? null : found
     },
-    stemsOf,
+    stemsOf: stems.of,
   }
   return { read, numbers, ids: () => ids, size: () => texts.length }
 }

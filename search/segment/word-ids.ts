@@ -312,6 +312,37 @@ export function createVocabulary(): Vocabulary {
   }
 }
 
+/** Numbers of stems. Stems of two languages have different numbers. */
+export interface Stems {
+  /** The number of a stem, by its term; −1: no word that was asked for has the stem. */
+  numberOf(term: string): number
+  /** For a language, the number of a word's stem; `NO_STEM`: the word is a stop word. */
+  of(language: Language): (word: number) => number
+}
+
+/** @param text a word by its id */
+export function createStems(text: (word: number) => string): Stems {
+  const numbers = new Map<string, number>()
+  const languages = new Map<Language, (word: number) => number>()
+  const numberIn = (language: Language) =>
+    memoised(word => {
+      const written = text(word)
+      if (stopWordsOf(language).has(written)) return NO_STEM
+      const term = TERMS.stem(language, stem(language, written))
+      const number = numbers.get(term) ?? numbers.size
+      numbers.set(term, number)
+      return number
+    })
+  return {
+    numberOf: term => numbers.get(term) ?? -1,
+    of(language) {
+      const known = languages.get(language) ?? numberIn(language)
+      languages.set(language, known)
+      return known
+    },
+  }
+}
+
 /** The value for an id that `memoised` has not computed yet. */
 const UNKNOWN = -2
 
