@@ -110,3 +110,16 @@ t.test('work that fails is told to the caller, and nothing of it is left', async
   t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
   t.equal(await find(), 0)
 })
+
+t.test('after a stop nothing more is written', async t => {
+  const { importer, counts, find } = await open(t, () => ({
+    sizes: { most: 3, least: 5, text: 10_000 },
+  }))
+  await importer.add(shortArticles(100, 3))
+  const adding = importer.add(shortArticles(103, 6))
+  await importer.stop()
+  t.same(counts, { indexed: 3, known: 0, removed: 0 }, 'what was being written is told')
+  await adding
+  await importer.flush()
+  t.equal(await find(), 3)
+})

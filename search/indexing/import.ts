@@ -116,6 +116,7 @@ export function openImporter(parts: ImportParts): Importer {
   let using: Promise<void> = Promise.resolve()
   /** The segment that is built while the articles of the next one come. */
   let building: Promise<void> = Promise.resolve()
+  let isStopped = false
 
   async function writeNext(): Promise<void> {
     const articles = taken.slice(0, sizes.most)
@@ -124,6 +125,8 @@ export function openImporter(parts: ImportParts): Importer {
     const prepared = articles.length < sizes.least ? null : write.prepare(articles)
     prepared?.catch(() => {}) // reported below
     await building
+    // `stop` may have waited for the same segment, and waits for no later one.
+    if (isStopped) return
     building = prepared === null || write.isSlow() ? writeFew(articles) : writeSegment(prepared)
     building.catch(() => {}) // the next `await building` reports the error
   }
@@ -155,6 +158,7 @@ export function openImporter(parts: ImportParts): Importer {
     writeSingly: write.singly,
     waiting: () => taken.length,
     async stop() {
+      isStopped = true
       taken = []
       await building.catch(() => {})
       await using.catch(() => {})
