@@ -89,18 +89,13 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   const contentType = headers['content-type'] ?? null
   const block = blockOf(answer)
   if (block !== null) return { kind: 'store without body', status, url, contentType, rights, block }
-  if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
+  const detail = `the outlet answers ${status}`
+  if (status === 410) return { kind: 'refuse', reason: 'gone', detail }
   // The feed may name a page before the caches of its outlet have it.
-  if (status === 404)
-    return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
-  if (status === 429)
-    return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
+  if (status === 404) return { kind: 'retry', reason: 'gone', detail, end: 'refused' }
+  if (status === 429) return { kind: 'retry', reason: 'too many requests', detail }
   if (status < 200 || status > 299)
-    return {
-      kind: 'retry',
-      reason: status < 500 ? 'refused request' : 'server error',
-      detail: `the outlet answers ${status}`,
-    }
+    return { kind: 'retry', reason: status < 500 ? 'refused request' : 'server error', detail }
   if (status === 206)
     return { kind: 'retry', reason: 'cut', detail: 'the outlet sent a part that nobody asked for' }
   if (answer.body.length === 0)
