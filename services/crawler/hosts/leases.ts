@@ -71,8 +71,7 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
     const asked = [...kept.values()]
     try {
       const { rows } = await pool.query<{ visit: string | null; permit: string | null }>(RENEW, [
-        asked.filter(({ kind }) => kind === 'visit').map(({ id }) => id),
-        asked.filter(({ kind }) => kind === 'permit').map(({ id }) => id),
+        asked.map(({ id }) => id),
         LEASE_DURATION,
         hostDelay,
       ])
@@ -111,18 +110,18 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   }
 }
 
-// $1 visits, $2 permits, $3 ms that a lease lasts, $4 pause between two requests (ms). An expired
+// $1 visits and permits, $2 ms that a lease lasts, $3 pause between two requests (ms). An expired
 // lease is not renewed, because another process may be about to take it.
 const RENEW = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()
-                             then clock_timestamp() + $3 * interval '1 ms' else leased_until end,
-         free_at = case when permit = any($2::uuid[]) and free_at > clock_timestamp()
-                        then clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
+                             then clock_timestamp() + $2 * interval '1 ms' else leased_until end,
+         free_at = case when permit = any($1::uuid[]) and free_at > clock_timestamp()
+                        then clock_timestamp() + ($2 + greatest(coalesce(crawl_delay, 0), $3)) * interval '1 ms'
                         else free_at end
-   where holder = any($1::uuid[]) or permit = any($2::uuid[])
+   where holder = any($1::uuid[]) or permit = any($1::uuid[])
   returning case when holder = any($1::uuid[]) and leased_until > clock_timestamp() then holder end as visit,
-            case when permit = any($2::uuid[]) and free_at > clock_timestamp() then hosts.permit end as permit`
+            case when permit = any($1::uuid[]) and free_at > clock_timestamp() then hosts.permit end as permit`
 
 /** A visit: the time in which one crawler alone polls feeds and fetches pages of a host. */
 export interface Visit extends Lease {
