@@ -20,7 +20,7 @@ import {
   saveUnclosedGap,
 } from './save.ts'
 import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
-import { type PartsRead, readParts } from './sitemap-parts.ts'
+import { NO_PARTS, type PartsRead, readParts } from './sitemap-parts.ts'
 
 /*
  * A poll is one request, but may lead to more: parts of an index, older pages that close a gap, a
@@ -88,14 +88,6 @@ type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
 /** An unchanged document may be an index whose parts have changed. */
 const hasParts = (document: ReadDocument) =>
   document.kind === 'unchanged' || document.feed.format === 'sitemap index'
-
-const NO_PARTS: PartsRead = {
-  discovered: 0,
-  interrupted: false,
-  error: null,
-  whole: true,
-  any: false,
-}
 
 /** Returns the older page that must be read; null: no page. */
 async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead) {

@@ -24,6 +24,15 @@ export interface PartsRead {
   any: boolean
 }
 
+/** The result for a document without parts. */
+export const NO_PARTS: PartsRead = {
+  discovered: 0,
+  interrupted: false,
+  error: null,
+  whole: true,
+  any: false,
+}
+
 interface KnownPart extends Validators {
   url: string
   modified: string | null
@@ -76,13 +85,7 @@ export async function readParts(
   const base = index.kind === 'feed' ? index.base : poll.feed.url
   const todo =
     index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
-  const result: PartsRead = {
-    discovered: 0,
-    interrupted: false,
-    error: null,
-    whole: true,
-    any: todo.length > 0,
-  }
+  const result = { ...NO_PARTS, any: todo.length > 0 }
   const reading: PartsState = { known, todo, result, seen: new Set(), tried: 0, read: 0 }
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
     const url = wantedUrl(reading, next.part, base)
