@@ -231,7 +231,8 @@ interface TimeFilter {
 interface Reach {
   historyStart: Date
   publishedAfter: Date | null
-  publishedBefore: { at: Date; exclusive: boolean } | null
+  /** The last ms that is let in. */
+  publishedBefore: Date | null
 }
 
 /** A half-open interval of time, in ms since 1970. */
@@ -267,10 +268,7 @@ export function timeBoundsOf({
   const { historyStart, publishedAfter, publishedBefore } = reach
   const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
   // Times have milliseconds, so "up to and including" is "before the next millisecond".
-  const to =
-    publishedBefore === null
-      ? Infinity
-      : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)
+  const to = publishedBefore === null ? Infinity : publishedBefore.getTime() + 1
   const needsIngested = ingestedAfter !== null || sort === 'ingested_at'
   return {
     published: { from, to },

@@ -148,8 +148,7 @@ function plannedQuestion(
   const reach = {
     historyStart,
     publishedAfter,
-    publishedBefore:
-      before !== null && before.at > (publishedAfter ?? historyStart) ? before : null,
+    publishedBefore: before !== null && before > (publishedAfter ?? historyStart) ? before : null,
   }
   const asked: Asked = { ...question, reach, countries: all || named.length === 0 ? null : named }
   // A blank value counts as not given (decision 11).

@@ -71,12 +71,9 @@ function list(
 
 const DAY = 86_400_000
 
-function upperBound(random: Random, { at, exclusive }: { at: Date; exclusive: boolean }): string {
-  // "Before midnight" is the day that ends there; else the last millisecond let in.
-  if (exclusive && at.getTime() % DAY === 0)
-    return new Date(at.getTime() - 1).toISOString().slice(0, 10)
-  return instant(random, exclusive ? new Date(at.getTime() - 1) : at, false)
-}
+/** The last ms of a day is written as that day. */
+const upperBound = (random: Random, at: Date): string =>
+  (at.getTime() + 1) % DAY === 0 ? at.toISOString().slice(0, 10) : instant(random, at, false)
 
 /** A time in UTC or at an offset, with `T` or a space. */
 function instant(random: Random, at: Date, days: boolean): string {

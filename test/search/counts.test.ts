@@ -188,7 +188,7 @@ function narrowed(random: Random, question: Question): Question {
   const reach = {
     historyStart: new Date('1990-01-01T00:00:00Z'),
     publishedAfter: from,
-    publishedBefore: { at: new Date(from.getTime() + 100 * 86_400_000), exclusive: true },
+    publishedBefore: new Date(from.getTime() + 100 * 86_400_000 - 1),
   }
   return { ...question, reach, sort: 'published_at' }
 }

@@ -377,8 +377,5 @@ function isCovered({ publishedAt, ingestedAt }: Known, { reach }: Question): boo
   }
   if (publishedAt < historyStart) return false
   if (publishedAfter !== null && publishedAt < publishedAfter) return false
-  if (publishedBefore === null) return true
-  return publishedBefore.exclusive
-    ? publishedAt < publishedBefore.at
-    : publishedAt <= publishedBefore.at
+  return publishedBefore === null || publishedAt <= publishedBefore
 }

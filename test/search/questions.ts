@@ -15,7 +15,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   const publishedAfter = random.chance(0.2)
     ? new Date(Math.max(time().getTime(), historyStart.getTime()))
     : null
-  const before = { at: time(), exclusive: random.chance(0.5) }
+  const before = new Date(time().getTime() - random.below(2))
   // Filters hide what the words are to show.
   const plain = random.chance(0.5) ? { ...NO_FILTERS, reach: EVERYTHING } : {}
   return {
@@ -34,7 +34,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
       historyStart,
       publishedAfter,
       publishedBefore:
-        random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
+        random.chance(0.2) && before >= (publishedAfter ?? historyStart) ? before : null,
     },
     ingestedAfter: random.chance(0.2) ? (random.pick(articles).ingestedAt ?? time()) : null,
     sort,

@@ -153,7 +153,7 @@ function questionLine(question: PeerQuestion): string {
   for (const words of filters) if (words) conditions.push(['FILTER', 'terms', 'filters', words])
   const { publishedAfter: from, publishedBefore: to } = reach
   if (from && to)
-    conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.at.getTime()]])
+    conditions.push(['FILTER', 'range', 'published_at', [from.getTime(), to.getTime() + 1]])
   if (ingestedAfter)
     conditions.push(['FILTER', 'range', 'ingested_at', [ingestedAfter.getTime(), NO_END]])
   return [

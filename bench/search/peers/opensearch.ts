@@ -195,8 +195,8 @@ function filtersOf(question: PeerQuestion): Condition[] {
   const terms = (field: string, values: readonly unknown[] | null) => {
     if (values) filters.push({ terms: { [field]: values } })
   }
-  const range = (field: string, from: Date | null, to?: Date) => {
-    if (from) filters.push({ range: { [field]: { gte: from.getTime(), lt: to?.getTime() } } })
+  const range = (field: string, from: Date | null, to?: Date | null) => {
+    if (from) filters.push({ range: { [field]: { gte: from.getTime(), lte: to?.getTime() } } })
   }
   if (match.kind === 'keys') terms(searchIn === 'title' ? 'title_keys' : 'keys', match.keys)
   if (match.kind === 'words')
@@ -209,7 +209,7 @@ function filtersOf(question: PeerQuestion): Condition[] {
     const signed = { exists: { field: 'author_nos' } }
     filters.push(hasAuthor ? signed : { bool: { must_not: signed } })
   }
-  range('published_at', reach.publishedAfter, reach.publishedBefore?.at)
+  range('published_at', reach.publishedAfter, reach.publishedBefore)
   range('ingested_at', ingestedAfter)
   return filters
 }

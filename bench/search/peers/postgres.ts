@@ -133,7 +133,7 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
   add(value => `publisher_no = any (${value}::int[])`, question.publisherNos)
   add(value => `author_nos && ${value}::int[]`, question.authorNos)
   add(value => `published_at >= ${value}::timestamptz`, reach.publishedAfter)
-  add(value => `published_at < ${value}::timestamptz`, reach.publishedBefore?.at ?? null)
+  add(value => `published_at <= ${value}::timestamptz`, reach.publishedBefore)
   add(value => `ingested_at >= ${value}::timestamptz`, question.ingestedAfter)
   return { where, values }
 }

@@ -11,7 +11,7 @@ import type { WithPermit } from '#services/api/access/access'
 import { COSTS, type Pay } from '#services/api/access/costs'
 import type { Cursor } from '#services/api/contract/cursor'
 import { ApiError, invalid } from '#services/api/contract/errors'
-import { ceilMs, nextMidnight } from '#services/api/contract/instants'
+import { ceilMs, lastMs } from '#services/api/contract/instants'
 import { RETRY_UNAVAILABLE } from '#services/api/contract/parameters'
 import { type ArticlesRequest, checkPlan } from '#services/api/contract/request'
 import {
@@ -275,11 +275,7 @@ export function filterOf({
     reach: {
       historyStart,
       publishedAfter: after && new Date(ceilMs(after)),
-      publishedBefore:
-        before &&
-        (before.day
-          ? { at: new Date(nextMidnight(before)), exclusive: true }
-          : { at: new Date(before.ms), exclusive: false }),
+      publishedBefore: before && new Date(lastMs(before)),
     },
     ingestedAfter: ingestedAfter && new Date(ceilMs(ingestedAfter)),
   }

@@ -1,14 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import EXAMPLES from './instants.json' with { type: 'json' }
-import {
-  ceilMs,
-  nextMidnight,
-  parseDateTime,
-  parseDay,
-  parseInstant,
-  precedes,
-} from './instants.ts'
+import { ceilMs, lastMs, parseDateTime, parseDay, parseInstant, precedes } from './instants.ts'
 
 const iso = (text: string) => {
   const instant = parseInstant(text)
@@ -59,7 +52,7 @@ t.test(
 )
 
 t.test('decision 12: a day reaches to the next midnight', async t => {
-  t.equal(new Date(nextMidnight(parseDay('2024-02-28')!)).toISOString(), '2024-02-29T00:00:00.000Z')
+  t.equal(new Date(lastMs(parseDay('2024-02-28')!)).toISOString(), '2024-02-28T23:59:59.999Z')
 })
 
 const order: [before: string, after: string, precedes: boolean][] = [

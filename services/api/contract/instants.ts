@@ -72,9 +72,9 @@ export function ceilMs(instant: Instant): number {
   return instant.beyond === '' ? instant.ms : instant.ms + 1
 }
 
-/** ms since 1970 of the midnight (UTC) at which the day `instant` ends. */
-export function nextMidnight(instant: Instant): number {
-  return instant.ms + DAY
+/** The last ms since 1970 that an upper bound lets in. A day lets in all of it. */
+export function lastMs(instant: Instant): number {
+  return instant.day ? instant.ms + DAY - 1 : instant.ms
 }
 
 /**
@@ -82,7 +82,7 @@ export function nextMidnight(instant: Instant): number {
  * day lies at the end of that day.
  */
 export function precedes(before: Instant, after: Instant): boolean {
-  if (before.day) return nextMidnight(before) <= after.ms
+  if (before.day) return lastMs(before) < after.ms
   return before.ms < after.ms || (before.ms === after.ms && before.beyond < after.beyond)
 }
 

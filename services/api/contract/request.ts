@@ -3,7 +3,7 @@ import { type Match, parseBoolean, parseExpression, parseKeyword } from '#search
 import type { Access, Country, Kind, Language } from '#shared/articles/article'
 import type { Plan } from '#shared/plans/keys'
 import { ApiError } from './errors.ts'
-import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
+import { ceilMs, type Instant, lastMs, precedes } from './instants.ts'
 import {
   DEFAULT_SORT,
   defaultSearchIn,
@@ -281,11 +281,6 @@ const instant = (value: Instant | null, toMs: (value: Instant) => number): Spell
   bound: value && toMs(value),
   written: value && writtenInstant(value),
 })
-
-/** The last millisecond that an upper bound lets in. */
-function lastMs(instant: Instant): number {
-  return instant.day ? nextMidnight(instant) - 1 : instant.ms
-}
 
 /** Writes a day as a day, and a time in UTC, with its fraction when it has one. */
 function writtenInstant({ ms, beyond, day }: Instant): string {

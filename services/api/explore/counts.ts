@@ -18,7 +18,7 @@ import {
   type Searches,
 } from '#services/api/articles/find'
 import { type ApiError, invalid } from '#services/api/contract/errors'
-import { ceilMs, nextMidnight } from '#services/api/contract/instants'
+import { ceilMs, lastMs } from '#services/api/contract/instants'
 import { EXPLORE_PARAMETERS, type Parameter, type Sort } from '#services/api/contract/parameters'
 import { createValuesReader, type Problems } from '#services/api/contract/query-string'
 import { requestOf } from '#services/api/contract/request'
@@ -432,11 +432,8 @@ function boundsOf({ request, historyStart }: PlannedRequest): { first: number; l
   const { question, publishedAfter, publishedBefore, ingestedAfter } = request
   if (question.sort === 'ingested_at')
     return { first: ingestedAfter ? ceilMs(ingestedAfter) : -Infinity, last: Infinity }
-  const last =
-    publishedBefore === null
-      ? Infinity
-      : publishedBefore.day
-        ? nextMidnight(publishedBefore) - 1
-        : publishedBefore.ms
-  return { first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(), last }
+  return {
+    first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(),
+    last: publishedBefore ? lastMs(publishedBefore) : Infinity,
+  }
 }
