@@ -1,7 +1,6 @@
 import {
   type Breakdown,
   CountedElsewhere,
-  type CountedTexts,
   type Counts,
   MOST_BUCKETS,
   type TextGroups,
@@ -195,11 +194,17 @@ export async function answerCounts(
     : undefined
   // To count texts costs as much as to count articles again.
   if (isOfTexts) await searches.pay(1)
-  const counting = async (least: number): Promise<{ counts: Counted; ms: number }> => {
-    const counts: Promise<{ counts: Counted; ms: number }> =
+  let ms = 0
+  const counting = (least: number): Promise<Counted> => {
+    const countOne: CountOne = async (some, planned, breakdown) => {
+      const found = await countArticles(some, planned, breakdown, texts, least)
+      ms += found.ms
+      return found.counts
+    }
+    const counts: Promise<Counted> =
       then === undefined
-        ? countArticles(searches, planned, breakdown, texts, least)
-        : countParts(then, searches, planned, breakdown, texts, least)
+        ? countOne(searches, planned, breakdown)
+        : countParts(countOne, then, searches, planned, breakdown)
     return counts.catch((error: unknown) => {
       throw refusalOf(error, request.question.sort)
     })
@@ -208,8 +213,8 @@ export async function answerCounts(
   const known = question.search === 'semantic' ? await meaningOf(plan, question.q) : null
   const near = isOfClose ? (known?.near ?? null) : null
   const first = await counting(near ?? 0)
-  const close = near === null ? null : first.counts.total
-  const { counts, ms } = close === 0 ? await counting(0) : first
+  const close = near === null ? null : first.total
+  const counts = close === 0 ? await counting(0) : first
   const told = isOfClose ? { close, note: noteOf(near, close, counts.total) } : {}
   const meaning = known === null ? {} : { meaning: { ...known, ...told } }
   const body = JSON.stringify({
@@ -287,6 +292,12 @@ type Bucket = Counts['data'][number] & { parts?: { data: Counts['data']; other: 
 
 type Counted = Omit<Counts, 'data'> & { data: Bucket[] }
 
+type CountOne = (
+  searches: Searches,
+  planned: PlannedRequest,
+  breakdown: Breakdown,
+) => Promise<Counts>
+
 /**
  * The most buckets that are counted again by outlet. Each takes a search of its own. Empty buckets
  * do not count.
@@ -298,23 +309,21 @@ const MOST_BY_OUTLET = 62
  * bucket is the sum of its parts, which have no article in common.
  */
 async function countParts(
+  countOne: CountOne,
   then: Then,
   searches: Searches,
   planned: PlannedRequest,
   breakdown: Breakdown,
-  texts: CountedTexts | undefined,
-  least: number,
-): Promise<{ counts: Counted; ms: number }> {
+): Promise<Counted> {
   const those = then === 'outlet' ? [] : thoseOf(planned, then)
   // The parts by outlet are known once the search is counted, so it is paid alone.
   const whole =
     then === 'outlet'
       ? searches
       : await payTogether(searches, [planned, ...those.map(one => one.planned)], those.length)
-  const { counts, ms: first } = await countArticles(whole, planned, breakdown, texts, least)
+  const counts = await countOne(whole, planned, breakdown)
   const { request } = planned
   const bounds = boundsOf(planned)
-  let ms = first
   let undated = counts.undated
   const data = counts.data.map((bucket): Bucket & Required<Pick<Bucket, 'parts'>> => ({
     ...bucket,
@@ -333,31 +342,17 @@ async function countParts(
     })
     const paidParts = await payTogether(searches, parts, parts.length)
     for (const [part, { at }] of full.entries()) {
-      const { counts: found, ms: taken } = await countArticles(
-        paidParts,
-        parts[part]!,
-        { by: 'outlet' },
-        texts,
-        least,
-      )
+      const found = await countOne(paidParts, parts[part]!, { by: 'outlet' })
       data[at]!.parts = { data: found.data, other: found.other }
-      ms += taken
     }
   } else {
     undated = 0
     for (const one of those) {
-      const { counts: found, ms: taken } = await countArticles(
-        whole,
-        one.planned,
-        breakdown,
-        texts,
-        least,
-      )
+      const found = await countOne(whole, one.planned, breakdown)
       const byKey = new Map(found.data.map(({ key, count }) => [key, count]))
       for (const { key, parts } of data)
         parts.data.push({ key: one.key, count: byKey.get(key) ?? 0 })
       undated += found.undated
-      ms += taken
     }
   }
   for (const bucket of data) {
@@ -367,7 +362,7 @@ async function countParts(
     bucket.count = bucket.parts.data.reduce((sum, { count }) => sum + count, bucket.parts.other)
   }
   const total = data.reduce((sum, { count }) => sum + count, undated)
-  return { counts: { ...counts, data, undated, total }, ms }
+  return { ...counts, data, undated, total }
 }
 
 /** Splits a request into requests for one language, or one country, each. */
