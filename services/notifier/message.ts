@@ -47,6 +47,8 @@ export interface Section {
 
 /** A message that a notifier has taken, with its alert and the plan of its key. */
 export interface TakenMessage extends Omit<Message, 'articles'>, Omit<Section, 'message' | 'also'> {
+  /** Empty unless it tells of removals. */
+  removals: ToldRemoval[]
   /** How often it was sent, with this time. */
   attempts: number
   /** Numbers and ids of its articles. */
@@ -100,26 +102,12 @@ export async function readWaiting(
   return (await pool.query<Waiting>({ name: 'waiting-messages', text: WAITING, values })).rows
 }
 
-interface Row extends PlanRow, QuotaMonth {
-  message_id: string
-  kind: Message['type']
-  attempts: number
+/** Its `id` is that of the key. */
+interface Row extends PlanRow, QuotaMonth, Omit<TakenMessage, 'id' | 'seqs' | 'key'> {
+  messageId: string
   /** Strings, because the driver returns the elements of a bigint array as strings. */
   seqs: string[]
-  ids: string[]
-  with: string
-  query: string
-  found: number | null
-  removals: ToldRemoval[] | null
-  more: number
   isStale: boolean
-  alert_id: string
-  told_to: string
-  when: string
-  time_zone: string
-  language: Alert['language']
-  search_id: string
-  name: string
 }
 
 /** The most articles and searches of one mail, unless its first message has more articles. */
@@ -153,9 +141,10 @@ const TAKE = `
   taken as (
     update alert_messages m set attempts = attempts + 1, try_at = now() + $2 * interval '1 ms'
       from due where m.message_id = due.message_id returning m.*, due."with")
-  select g.message_id, g."with", g.kind, g.attempts, g.more, g.found, a.alert_id, a.told_to, a.search_id, a.language,
-         a.time_zone, ${WHEN} as when, s.name, s.search as query, p.*, m.*,
-         coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids, r.removals
+  select g.message_id as "messageId", g."with", g.kind as type, g.attempts, g.more, g.found, s.search as query, p.*, m.*,
+         json_build_object('id', a.alert_id, 'to', a.told_to, 'when', ${WHEN}, 'zone', a.time_zone, 'language', a.language) as alert,
+         json_build_object('id', search_id, 'name', s.name) as search,
+         coalesce(g.question <> ${QUESTION}, false) as "isStale", n.seqs, n.ids, coalesce(r.removals, '[]') as removals
     from taken g join search_alerts a using (alert_id) join kept_searches s using (search_id)
     join api_keys k on k.id = a.key_id
     join (select ${PLAN_COLUMNS} from api_keys) p on p.id = k.id
@@ -188,29 +177,12 @@ export async function takeMessages(pool: Pool, ids: string[]): Promise<TakenMess
   return taken
 }
 
-function messageOf(row: Row): TakenMessage {
-  return {
-    id: row.message_id,
-    type: row.kind,
-    attempts: row.attempts,
-    search: { id: row.search_id, name: row.name },
-    more: row.more,
-    seqs: row.seqs.map(BigInt),
-    ids: row.ids,
-    ...(row.kind === 'removed' ? { removals: row.removals ?? [] } : {}),
-    with: row.with,
-    query: row.query,
-    found: row.found,
-    alert: {
-      id: row.alert_id,
-      to: row.told_to,
-      when: row.when,
-      zone: row.time_zone,
-      language: row.language,
-    },
-    key: foundKey(row),
-  }
-}
+const messageOf = ({ messageId: id, seqs, ...row }: Row): TakenMessage => ({
+  ...row,
+  id,
+  seqs: seqs.map(BigInt),
+  key: foundKey(row),
+})
 
 async function withdraw(pool: Pool, { id }: TakenMessage): Promise<void> {
   const statement = 'delete from alert_messages where message_id = $1 and delivered_at is null'
@@ -250,7 +222,7 @@ export function composed(
     return row === undefined ? [] : [articleObject(row)]
   })
   const shown = articles.filter(article => covers(reach, article))
-  if (removals !== undefined)
+  if (type === 'removed')
     return removals.length === 0 ? null : { id, type, search, articles: [], more, removals }
   if (type === 'articles' && shown.length === 0) return null
   return { id, type, search, articles: shown, more }
