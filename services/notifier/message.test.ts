@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ArticleRow } from '#search/types'
 import { openCopyGroups } from '#shared/copies/pass'
 import { retryAlerts } from '#shared/desk/alerts/alerts'
-import { QUESTION } from '#shared/desk/alerts/messages'
+import { hostOf, QUESTION } from '#shared/desk/alerts/messages'
 import { createLogger } from '#shared/log/logger'
 import { createKey, updateKey } from '#shared/plans/keys'
 import { readRow } from '#shared/postgres/pool'
@@ -89,6 +89,33 @@ t.test(
     t.ok(Number(seconds) * 1_000 > LEASE - 20_000 && Number(seconds) * 1_000 <= LEASE, `${seconds}`)
   },
 )
+
+for (const [busy, other, seen] of [
+  ['https://down.example/hook', 'https://other.example/hook', [8, 1]],
+  ['mailto:a@mail.example', 'mailto:b@mail.example', [1, 1]],
+] as const)
+  t.test(`messages to another receiver are seen among many of one key: ${other}`, async t => {
+    const { key } = await createKey(pool, 'test', PLAN)
+    for (let n = 0; n < 40; n++)
+      await keepAlert(pool, key.id, 'q=brug', { to: n === 39 ? other : busy }, `${n}`)
+    const told = `
+      with asked as (delete from alert_messages where alert_id in (select alert_id from search_alerts where key_id = $1)),
+      own as (update search_alerts set confirmed_at = now() where key_id = $1 returning alert_id, told_to)
+      insert into alert_messages (message_id, alert_id, kind, seqs, more, host, try_at)
+      select alert_id, alert_id, 'articles', '{}', 0, ${hostOf('told_to')}, now() - case when told_to = $2 then 1 else 60 end * interval '1 min'
+        from own`
+    await pool.query(told, [key.id, other])
+    const waiting = await readWaiting(pool, { ofHost: 8, ofKey: 32 })
+    const ids = waiting.filter(one => one.key === key.id).map(({ id }) => id)
+    const count = async (to: string) =>
+      (
+        await pool.query('select from search_alerts where alert_id = any ($1) and told_to = $2', [
+          ids,
+          to,
+        ])
+      ).rowCount
+    t.same([await count(busy), await count(other)], seen)
+  })
 
 t.test('a message of another question is withdrawn, and one of a revoked key stays', async t => {
   const changed = await due()

@@ -80,18 +80,23 @@ const WAITS = `
                    and o.told_when = a.told_when and o.time_zone = a.time_zone and o.rests is null
                    and o.confirmed_at is not null and o.due_at <= now() + interval '1 min')`
 
-// The messages that are due, at most $1 of a host and $2 of a key, and of those that one mail tells
-// the first. New ones come first. Index: alert_messages_due
+// The messages that are due: of those that one mail tells the first, and of these at most $1 of a
+// host and $2 of a key. New ones come first. The hosts of a key take turns, so that one that takes
+// nothing hides no other. Index: alert_messages_due
 const WAITING = `
-  select id, key, host, "isNew" from (
+  with due as (
     select m.message_id as id, a.key_id as key, coalesce(m.host, ${hostOf('a.told_to')}, '') as host,
            m.attempts = 0 as "isNew", m.try_at,
-           row_number() over (partition by a.key_id, coalesce(m.host, a.told_to) order by m.attempts > 0, m.try_at) as of_host,
-           row_number() over (partition by a.key_id order by m.attempts > 0, m.try_at) as of_key,
            row_number() over (partition by ${ONE_MAIL} order by m.attempts > 0, m.try_at) as of_mail
       from alert_messages m join search_alerts a using (alert_id)
-     where ${MAY_BE_SENT} and not (${WAITS})) due
-   where of_host <= $1 and of_key <= $2 and of_mail = 1 order by not "isNew", try_at`
+     where ${MAY_BE_SENT} and not (${WAITS})),
+  of_hosts as (
+    select *, row_number() over (partition by key, host order by not "isNew", try_at) as of_host
+      from due where of_mail = 1),
+  of_keys as (
+    select *, row_number() over (partition by key order by of_host, not "isNew", try_at) as of_key
+      from of_hosts where of_host <= $1)
+  select id, key, host, "isNew" from of_keys where of_key <= $2 order by not "isNew", try_at`
 
 /** @param most how many of them are wanted at most, of a host and of a key */
 export async function readWaiting(
