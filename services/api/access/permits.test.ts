@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   createCountPermits,
+  createNamePermits,
   createPermits,
   createQuestionPermits,
   createSearchPermits,
@@ -124,6 +125,8 @@ t.test('who asks at once is begun, waits or is refused, by the size of the pool'
     [searches(1), ofOne, 1] as const,
     [questions, ofOne, 4] as const,
     [createCountPermits({ SEARCH_TIMEOUT }), ofOne, 2] as const,
+    [createNamePermits(), ofOne, 1] as const,
+    [createNamePermits(), ofMany, 4] as const,
   ])
     t.strictSame(await begun(permits, callers), [atOnce, 0])
   t.same(

@@ -229,4 +229,19 @@ export function createCountPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIME
   return createPermits({ atOnce: 2, waiting: COUNTING, patience: SEARCH_TIMEOUT })
 }
 
+/**
+ * How many hosts that clients name are looked up at a time, and ms that a look-up waits for others.
+ */
+const NAMES_TOGETHER = 4
+const NAME_PATIENCE = 30_000
+
+/** Permits for look-ups of hosts that clients name: one at a time for a key. Keys take turns. */
+export const createNamePermits = (): Permits =>
+  createPermits({
+    atOnce: 1,
+    together: NAMES_TOGETHER,
+    waiting: WAITING,
+    patience: NAME_PATIENCE,
+  })
+
 type SearchPermitSettings = Pick<Config, 'DATABASE_POOL' | 'SEARCH_TIMEOUT'>

@@ -1,11 +1,12 @@
 import { timeZoneNamed } from '#search/query/calendar'
+import { createNamePermits } from '#services/api/access/permits'
 import { ApiError } from '#services/api/contract/errors'
 import { createProblems, type Problems } from '#services/api/contract/query-string'
 import { type OtherMember, readMembers } from '#services/api/http/body'
 import { LANGUAGES, type Language } from '#shared/articles/article'
 import { readAddress } from '#shared/desk/alerts/address'
 import { type Alert, endAlert, putAlert } from '#shared/desk/alerts/alerts'
-import { openClientNames } from '#shared/desk/alerts/names'
+import { addressesOf } from '#shared/desk/alerts/names'
 import { UNWANTED } from '#shared/desk/alerts/refusals'
 import { loadAlertSecrets } from '#shared/desk/alerts/secrets'
 import { isWhen } from '#shared/desk/alerts/times'
@@ -69,20 +70,24 @@ const DAYS: OtherMember<{ within: number | null }> = {
   sentence: `Write a whole number from 1 to ${MOST_DAYS}, or null for all articles.`,
 }
 
-/** Looks up the hosts that clients name, for the whole process. */
-const NAMES = openClientNames()
+/** For the whole process. */
+const NAMES = createNamePermits()
 
 /**
  * `PUT /explore/searches/<id>/alert`: where the search reports new articles, and when. Only this
  * answer contains the secret of a webhook's signatures.
  */
-export const answerAlert: Handler = async ({ pool, config, key, id }, request, response) => {
+export const answerAlert: Handler = async (
+  { pool, config, key, id, searches },
+  request,
+  response,
+) => {
   const members = readMembers(request, ['to', 'when', 'time_zone', 'language'], DAYS)
   const { other: days, to, when = '', time_zone: zone = 'UTC', language: written = 'en' } = members
   const kept = await findSearch(pool, key.id, id)
   if (kept === null) throw noSearch()
   const problems = createProblems()
-  const lookUp = (host: string) => NAMES.addressesOf(key.id, host)
+  const lookUp = (host: string) => NAMES.take(key.id, () => addressesOf(host), searches.leaves)
   const address = await readAddress(to ?? '', config, lookUp)
   if ('why' in address) problems.add('to', address.why)
   if (!isWhen(when))

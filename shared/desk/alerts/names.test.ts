@@ -1,10 +1,8 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { until } from '#test/fleet'
 import { readAddress } from './address.ts'
-import { addressesOf, lookupApart, openClientNames } from './names.ts'
+import { addressesOf, lookupApart } from './names.ts'
 
 const OPTIONS = { ALERT_HOSTS: ['own.example'], SMTP_URL: '', SMTP_FROM: '' }
 
@@ -37,18 +35,16 @@ function answerTo(message: Buffer, question: Buffer, address: string | undefined
 /** A name server. Names that begin with `slow` get no answer. */
 async function startNames(addresses: Record<string, string>) {
   const socket = createSocket('udp4')
-  const asked: string[] = []
   socket.on('error', () => {})
   socket.on('message', (message: Buffer, { port, address }: RemoteInfo) => {
     const { name, question } = questionOf(message)
-    asked.push(name)
     if (!name.startsWith('slow'))
       socket.send(answerTo(message, question, addresses[name]), port, address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   t.teardown(() => socket.close())
-  return { asked, servers: [`127.0.0.1:${socket.address().port}`] }
+  return { servers: [`127.0.0.1:${socket.address().port}`] }
 }
 
 t.test('names are looked up at their name servers, within a limit', async t => {
@@ -57,31 +53,6 @@ t.test('names are looked up at their name servers, within a limit', async t => {
   t.same(await addressesOf('absent.example', servers), [])
   t.same(await addressesOf('localhost', servers), [], '/etc/hosts is not read')
   t.same(await addressesOf('slow.example', servers, 500), [])
-})
-
-t.test('one look-up of a key runs at a time, and four of a process', async t => {
-  const { asked, servers } = await startNames({})
-  const names = openClientNames(servers, 1_500)
-  const mine = [1, 2, 3].map(n => names.addressesOf('mine', `slow-mine${n}.example`))
-  const others = [1, 2, 3, 4].map(n => names.addressesOf(`key ${n}`, `slow-other${n}.example`))
-  const running = () => [...new Set(asked)].sort()
-  await until(() => running().length === 4, 2_000)
-  await pause(500)
-  t.same(running(), [
-    'slow-mine1.example',
-    'slow-other1.example',
-    'slow-other2.example',
-    'slow-other3.example',
-  ])
-  const last = mine[0]!.then(() => names.addressesOf('mine', 'slow-mine4.example'))
-  t.same(await Promise.all([...mine, ...others, last]), Array(8).fill([]))
-  const own = [...new Set(asked)].filter(name => name.startsWith('slow-mine'))
-  t.same(
-    own,
-    [1, 2, 3, 4].map(n => `slow-mine${n}.example`),
-    'who comes later waits, too',
-  )
-  t.equal(running().length, 8)
 })
 
 t.test('a connection to a name that a client gave learns the same', async t => {
@@ -93,9 +64,8 @@ t.test('a connection to a name that a client gave learns the same', async t => {
 
 t.test('one sentence says that a host is not public, whether it exists or not', async t => {
   const { servers } = await startNames({ 'inside.example': '10.1.2.3', 'out.example': '8.8.8.8' })
-  const names = openClientNames(servers)
   const read = (host: string) =>
-    readAddress(`https://${host}/`, OPTIONS, name => names.addressesOf('key', name))
+    readAddress(`https://${host}/`, OPTIONS, name => addressesOf(name, servers))
   t.same(await read('out.example'), { to: 'https://out.example/' })
   for (const host of ['inside.example', 'absent.example'])
     t.same(await read(host), { why: `The host ${host} has no public address.` })

@@ -1,6 +1,5 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
-import { createSemaphore } from '#shared/resilience/semaphore'
 import { withTimeLimit } from '#shared/resilience/time-limit'
 
 /*
@@ -12,8 +11,6 @@ import { withTimeLimit } from '#shared/resilience/time-limit'
 
 /** ms that a look-up may take. */
 const WITHIN = 3_000
-/** How many look-ups for clients run at a time in a process. */
-const AT_ONCE = 4
 
 /** The addresses of a name; empty: it has none, or its servers do not answer in time. */
 export async function addressesOf(
@@ -44,28 +41,4 @@ export function lookupApart(
     found => callback(null, found),
     error => callback(error, []),
   )
-}
-
-/** Looks names up for clients: one at a time for a key. */
-export interface ClientNames {
-  addressesOf(key: string, name: string): Promise<LookupAddress[]>
-}
-
-/** @param servers the name servers, as `127.0.0.1:53`; empty: those of the system */
-export function openClientNames(
-  servers: readonly string[] = [],
-  within: number = WITHIN,
-): ClientNames {
-  const all = createSemaphore(AT_ONCE)
-  const lines = new Map<string, Promise<LookupAddress[]>>()
-  return {
-    addressesOf(key, name) {
-      const before = lines.get(key) ?? Promise.resolve([])
-      const own = before.then(() => all.run(() => addressesOf(name, servers, within)))
-      lines.set(key, own)
-      return own.finally(() => {
-        if (lines.get(key) === own) lines.delete(key)
-      })
-    },
-  }
 }
