@@ -155,8 +155,8 @@ export async function removeSet(pool: Pool, keyId: string, name: string): Promis
 /** Whether an entry of `outlets` is the name of a set: domains have a dot, and names have none. */
 export const isSetName = (entry: string): boolean => !entry.includes('.')
 
-/** A part of a query string that holds outlets: its name, and its decoded values. */
-const OUTLETS = /^(outlets(?:\[\]|%5B%5D)?)=(.*)$/i
+/** A decoded part of a query string that holds outlets. */
+const OUTLETS = /^outlets(?:\[\])?=(.*)$/is
 
 /** The names of sets in a query string, in small letters. */
 export const namesIn = (query: string): string[] => query.split('&').flatMap(namesInPart)
@@ -168,12 +168,9 @@ function namesInPart(part: string): string[] {
 }
 
 function entriesOf(part: string): string[] {
-  const written = OUTLETS.exec(part)?.[2]
-  if (written === undefined) return []
   try {
-    return decodeURIComponent(written.replaceAll('+', ' '))
-      .split(',')
-      .map(entry => entry.trim())
+    const [, written = ''] = OUTLETS.exec(decodeURIComponent(part.replaceAll('+', ' '))) ?? []
+    return written.split(',').map(entry => entry.trim())
   } catch {
     return [] // the reader of query strings refuses it
   }

@@ -51,6 +51,9 @@ t.test('a set stands for its outlets wherever searches are made, with its key al
   })
   t.same(await found(secret, 'my+region'), ['Brug', 'Sluis'])
   t.same(await found(secret, 'MY%20REGION,dijk.example'), ['Brug', 'Dijk', 'Sluis'])
+  const coded = 'q=waterpeil&%6Futlets=my+region'
+  t.equal((await ask(secret, 'GET', `articles?${coded}`)).json.total_results, 2)
+  t.equal((await ask(anotherKey.secret, 'POST', 'searches', { search: coded })).status, 422)
   t.match(await found(anotherKey.secret, 'my+region'), { outlets: [/no set of outlets named "my/] })
   const counted = await ask(secret, 'GET', 'counts?by=outlet&q=waterpeil&outlets=my+region')
   t.equal(counted.json.total, 2)
