@@ -285,16 +285,17 @@ t.test(
 )
 
 t.test(
-  'a part of a sitemap index that breaks off is asked again, though its date stays',
+  'a part of a sitemap index that breaks off is asked once more, though its date stays',
   async t => {
     await only(['/index.xml'])
     site.on('/index.xml', sitemapIndex([at('/part.xml'), '2026-11-20T12:00:00Z']))
     site.on('/part.xml', sitemapOf('/part-1', '/part-2').slice(0, -30))
     await poll()
     t.same(await published(), ['/part-1'])
-    site.on('/part.xml', sitemapOf('/part-1', '/part-2'))
-    await poll()
+    site.on('/part.xml', sitemapOf('/part-1', '/part-2', '/part-3').slice(0, -30))
+    for (let polls = 0; polls < 3; polls += 1) await poll()
     t.same(await published(), ['/part-1', '/part-2'])
+    t.equal(site.to('/part.xml').length, 2, 'once more alone')
   },
 )
 

@@ -156,11 +156,12 @@ async function readPart(
 
 /**
  * Saves a part that was read. The parts of an inner index are read next. A part that breaks off is
- * read again, though its `lastmod` stays.
+ * read once more, though its `lastmod` stays. Some always break off, and must not keep the parts
+ * after them waiting.
  */
 function savePartOf(
   { crawl, feed: dueFeed }: Poll,
-  { todo }: PartsState,
+  { known, todo }: PartsState,
   { part, depth }: PendingPart,
   url: string,
   { feed, validators }: Extract<Document, { kind: 'feed' }>,
@@ -169,7 +170,7 @@ function savePartOf(
     return savePart(
       crawl.pool,
       dueFeed,
-      { url, modified: feed.whole ? part.modified : null },
+      { url, modified: feed.whole || known.get(url)?.modified === null ? part.modified : null },
       feed.named,
       validators,
       crawl.config,
