@@ -4,7 +4,14 @@ import { type ArticleRights, type NewArticle, storable } from '#search/indexing/
 import type { Stated } from '#search/types'
 import { addressKey, readAddress } from '#shared/articles/address'
 import { AGENCY_RULES, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
-import { ACCESSES, type ArticleOutlet, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
+import {
+  ACCESSES,
+  ARTICLE_ID,
+  type ArticleOutlet,
+  COUNTRIES,
+  KINDS,
+  LANGUAGES,
+} from '#shared/articles/article'
 import { plainText } from '#shared/articles/plain-text'
 import { isRecord } from '#shared/encoding/is-record'
 import { parseJson } from '#shared/encoding/json'
@@ -16,12 +23,6 @@ import type { Notes } from './reader.ts'
 export class BadLine extends Error {
   override name = 'BadLine'
 }
-
-/**
- * An id has at most 128 characters, because a cursor of at most 255 characters holds the id of the
- * last article shown.
- */
-const ID = /^[\x21-\x7e]{1,128}$/
 
 /**
  * In characters. No real name is longer, and two longer names would not fit into a row of an index.
@@ -57,7 +58,7 @@ export function parseArticle(
   if (isRecord(fields.outlet)) refuseSlips(fields.outlet, ['name', 'domain'])
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
-  if (id !== undefined && (typeof id !== 'string' || !ID.test(id)))
+  if (id !== undefined && (typeof id !== 'string' || !ARTICLE_ID.test(id)))
     throw new BadLine(
       'id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.',
     )

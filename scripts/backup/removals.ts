@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListedRemoval } from '#search/types'
+import { ARTICLE_ID } from '#shared/articles/article'
 import type { Config } from '#shared/config/config'
 import { counted, printableLine } from '#shared/log/printable'
 import { type Pool, readColumn, readValue, UNFINISHED } from '#shared/postgres/pool'
@@ -104,7 +105,7 @@ const isText = (form: RegExp) => (value: unknown) => typeof value === 'string' &
 const FIELDS: { [name in keyof ListedRemoval]: (value: unknown) => boolean } = {
   installation: isText(/^[\da-f-]{36}$/),
   number: value => Number.isSafeInteger(value) && Number(value) > 0,
-  id: isText(/^[\w-]{1,64}$/),
+  id: isText(ARTICLE_ID),
   country: isText(/^[A-Z]{2}$/),
   covered_at: isTimeOrNull,
   removed_at: isTime,

@@ -22,6 +22,12 @@ export const TIME_ZONES: Record<Country, string> = {
   LU: 'Europe/Luxembourg',
 }
 
+/**
+ * The id of an article; an import may bring its own. A cursor of at most 255 characters holds the
+ * id of the last article shown.
+ */
+export const ARTICLE_ID: RegExp = /^[\x21-\x7e]{1,128}$/
+
 /** The name of each language in that language, so that its speakers recognise it. */
 export const OWN_NAMES = {
   en: 'English',

@@ -26,6 +26,7 @@ const there = (name: string, ...words: string[]) => run(target.url, name, ...wor
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
 const lineOf = (word: string) =>
   JSON.stringify({
+    ...(word === 'leaves' && { id: `krant.nl/2024:${word}` }),
     url: `https://dagkoerier.example/${word}`,
     title: `Kanaal ${word}`,
     body: null,
