@@ -193,7 +193,7 @@ const outside = (
   ],
 ]
 
-/** What backups have of it. */
+/** What backups have of it. The folders of a fleet are not on each of its machines. */
 async function copiesOf(
   pool: Pool,
   folders: readonly string[],
@@ -203,28 +203,30 @@ async function copiesOf(
   if (folders.length === 0)
     return ['Backups of before: this system does not know where they are (BACKUP_FOLDERS).']
   const installation = await readValue<string>(pool, 'select id from installation')
-  const lines: string[] = []
-  for (const folder of folders) {
-    const { listed } = await readRemovals([folder])
-    lines.push(
-      listed.has(`${installation} ${id}`)
-        ? `The list in ${folder} names it: a restore of an older backup takes it out again.`
-        : `The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- clear\`.`,
-    )
-    const names = await readdir(folder, { recursive: true })
-    const times = await Promise.all(
-      names.map(async name => ({ name, at: await stat(join(folder, name)) })),
-    )
-    const before = times.filter(({ at }) => at.isFile() && at.mtime < removedAt)
-    const named = before
-      .slice(0, NAMED)
-      .map(({ name, at }) => `  ${name}, of ${at.mtime.toISOString()}`)
-    if (before.length === 0) lines.push(`No file of before in ${folder}.`)
-    else
-      lines.push(
-        `${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${named.length < before.length ? `; the first ${NAMED}` : ''}:`,
-        ...named,
-      )
-  }
-  return lines
+  const lines = folders.map(folder =>
+    copiesIn(folder, removedAt, `${installation} ${id}`).catch(error => [
+      `${folder} was NOT READ (${sentenceOf(error)}): run this again where it can be read.`,
+    ]),
+  )
+  return (await Promise.all(lines)).flat()
+}
+
+/** @param name of the removal in the list of the folder */
+async function copiesIn(folder: string, removedAt: Date, name: string): Promise<string[]> {
+  const { listed } = await readRemovals([folder])
+  const list = listed.has(name)
+    ? `The list in ${folder} names it: a restore of an older backup takes it out again.`
+    : `The list in ${folder} DOES NOT NAME IT: run \`npm run articles -- clear\`.`
+  const files = await readdir(folder, { recursive: true })
+  // Another program may remove a file meanwhile.
+  const times = await Promise.all(
+    files.map(async file => ({ file, at: await stat(join(folder, file)).catch(() => null) })),
+  )
+  const before = times.flatMap(({ file, at }) =>
+    at?.isFile() && at.mtime < removedAt ? `  ${file}, of ${at.mtime.toISOString()}` : [],
+  )
+  if (before.length === 0) return [list, `No file of before in ${folder}.`]
+  const some = before.length > NAMED ? `; the first ${NAMED}` : ''
+  const head = `${counted(before.length, 'file')} of before in ${folder} may have it, until deleted${some}:`
+  return [list, head, ...before.slice(0, NAMED)]
 }

@@ -13,13 +13,9 @@ const elsewhere = join(folder, 'log')
 const list = join(folder, 'removals.perscope.ndjson')
 const file = join(folder, 'perscope.backup')
 await mkdir(elsewhere)
+const env = { REDIS_URL: '', QDRANT_URL: '', BACKUP_FOLDERS: `${folder},${elsewhere}` }
 const run = (url: string, name: string, ...words: string[]) =>
-  runScript(name, words, {
-    DATABASE_URL: url,
-    REDIS_URL: '',
-    QDRANT_URL: '',
-    BACKUP_FOLDERS: `${folder},${elsewhere}`,
-  })
+  runScript(name, words, { ...env, DATABASE_URL: url })
 const here = (name: string, ...words: string[]) => run(source.config.DATABASE_URL, name, ...words)
 const there = (name: string, ...words: string[]) => run(target.url, name, ...words)
 
@@ -138,6 +134,13 @@ t.test('a file says what went, and which backups of before have it', async t => 
   t.match((await prove(id, '--out', '-')).out, `Removal ${number}: the article with the id ${id}\n`)
   const told = { id, done: true, found: { addresses: 'none' }, file: null }
   t.match(JSON.parse((await prove(id, '--json')).out), told)
+  const { out } = await runScript('articles', ['proof', id, '--out', '-'], {
+    ...env,
+    DATABASE_URL: source.config.DATABASE_URL,
+    BACKUP_FOLDERS: `${folder},${join(folder, 'away')}`,
+  })
+  t.match(out, /away was NOT READ \(There is no such file/, 'a folder of another machine')
+  t.match(out, `The list in ${folder} names it`)
   const closed = join(path, 'x')
   t.match(await prove(id, '--out', closed), { code: 2, err: `${closed} cannot be written (` })
   t.match(await prove(), { code: 2, err: /proof takes the id of one article/ })
