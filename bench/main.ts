@@ -18,6 +18,7 @@ const NAMES = [
 await runCommand(
   {
     name: 'bench',
+    words: true,
     about: `Benchmarks, each with servers of its own: ${NAMES.join(', ')}.`,
     usage: [
       'NAME [--data DIR] [--rows N] [--json]',

@@ -51,6 +51,7 @@ const STATES = { on: 'on', rests: 'rests', asked: 'waits for the consent of its 
 await runCommand(
   {
     name: 'alerts',
+    words: true,
     about:
       'Lists the alerts of kept searches, and what failed; sends a test to one; has those that rest after failures try again. Exit code: 1 when a named alert does not.',
     usage: ['list [--json]', 'test ALERT', 'retry ALERT… | --all'],

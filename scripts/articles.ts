@@ -39,6 +39,7 @@ const LIST = `
 await runCommand(
   {
     name: 'articles',
+    words: true,
     about: [
       'Takes articles out for good, as after the order of a court. From the commit on no search, page, count or suggestion',
       'shows them; then their vectors and their words in segments go, and the command ends when nothing is left. They are',

@@ -16,6 +16,7 @@ import { confirm } from './terminal/terminal.ts'
 await runCommand(
   {
     name: 'backup',
+    words: true,
     about: [
       'Writes the whole database to FILE, as of one moment, while everything runs: articles, crawl memory, open work, keys and',
       'quotas. Vectors are not in it; the embedder compares them after a restore and embeds missing ones again. FILE holds the',

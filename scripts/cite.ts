@@ -52,6 +52,7 @@ const SAID = [
 await runCommand(
   {
     name: 'cite',
+    words: true,
     about: [
       'Recomputes a citation (docs/citations.md): its search up to its watermark, and its digest. ADDRESS is /cite/…, and',
       'FILE.csv what its page gives; a file is compared on any system that imported an export. Exit code: 0 equal, 1 it says',

@@ -76,6 +76,7 @@ const REMOVED = `
 await runCommand(
   {
     name: 'explain',
+    words: true,
     about: [
       'Says where the title, date, authors, text, language and news agencies of an article come from. It reads the stored',
       'page as the normaliser does today, and prints the candidates of each field in order of rank, and why one won.',

@@ -70,9 +70,7 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async context => {
-    const { positionals, options } = context
-    if (positionals.length > 0)
-      throw new UsageError('export takes no file name; it writes to standard output.')
+    const { options } = context
     const format = readFormat(options)
     const pool = context.openPool({
       mayBeStandby: true,

@@ -115,9 +115,7 @@ await runCommand(
     },
   },
   async context => {
-    const { config, options, positionals } = context
-    if (positionals.length > 0)
-      throw new UsageError('Lines are read from standard input; see --help.')
+    const { config, options } = context
     if ([options.feeds, options.robots, options.together].filter(Boolean).length > 1)
       throw new UsageError('--feeds, --robots and --together do not go together.')
     const reader = options.feeds

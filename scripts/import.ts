@@ -55,6 +55,7 @@ const LAST_WRITES = 10_000
 await runCommand(
   {
     name: 'import',
+    words: true,
     about: [
       'Indexes articles: one JSON object a line with the fields of the article object (authors as names, outlet as name',
       'and domain), plus `body`, which may hold HTML unless `plain` is true. A given `ingested_at` is kept, also null, and',

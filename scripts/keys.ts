@@ -39,6 +39,7 @@ const NAMED = 'select count(*)::int from api_keys where name = $1 and revoked_at
 await runCommand(
   {
     name: 'keys',
+    words: true,
     about:
       'Issues and ends API keys, and shows and ends what they keep: searches, and feeds that readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. `export` hands out all that is kept of a key, `delete` removes it. KEY is the id of a key, or its name. Prints JSON.',
     usage: [

@@ -34,6 +34,7 @@ const OF_ONE: Partial<
 await runCommand(
   {
     name: 'outlets',
+    words: true,
     about: 'The catalogue of outlets: changes it, lists the health of outlets, tries their feeds.',
     usage: [
       'sync FILE [--dry-run] [--yes]      makes FILE the whole catalogue',

@@ -24,6 +24,7 @@ const LONGEST = 100_000
 await runCommand(
   {
     name: 'pages',
+    words: true,
     about: [
       'Lists the pages that are not done with: those that wait for the crawler or the normaliser, and those that failed for',
       'good. Each comes with its next try and the reason of its last attempt. `list --refused` lists those that are not',

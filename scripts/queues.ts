@@ -4,7 +4,7 @@ import type { Quarantined } from '#shared/figures'
 import { createLogger } from '#shared/log/logger'
 import { counted, printableLine } from '#shared/log/printable'
 import { type Pool, transaction } from '#shared/postgres/pool'
-import { runCommand, UsageError } from '#shared/process/command'
+import { refuseWord, runCommand, UsageError } from '#shared/process/command'
 import { openQueues, QUEUE_NAMES, type QueueName } from '#shared/queues/queues'
 import { listQuarantine } from '#status/flow'
 import {
@@ -29,6 +29,7 @@ const numbersOf = (ids: Ids, kind: 'page' | 'embedding') =>
 await runCommand(
   {
     name: 'queues',
+    words: true,
     about:
       'Lists pages and embeddings that failed for good (the quarantine), gives them back to the services or gives them up; exit code 1 when a named id is not there. `drain` empties a work queue; due work comes back from Postgres within a minute.',
     usage: [
@@ -73,6 +74,7 @@ await runCommand(
     }
     switch (verb) {
       case 'list': {
+        refuseWord(rest[0])
         const { things, count } = await readQuarantine(pool)
         for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
         return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
@@ -90,6 +92,7 @@ await runCommand(
         const name = QUEUE_NAMES.find(known => known === rest[0])
         if (!name)
           throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
+        refuseWord(rest[1])
         const count = await drain(config, name, dryRun)
         return tell(
           'Removed',

@@ -15,13 +15,7 @@ import { EmbeddingFailure } from '#shared/embeddings/source'
 import { createLogger } from '#shared/log/logger'
 import { counted } from '#shared/log/printable'
 import { countOf, type Pool, type Queryable, readColumn, transaction } from '#shared/postgres/pool'
-import {
-  type CommandContext,
-  refuseWord,
-  runCommand,
-  textOf,
-  UsageError,
-} from '#shared/process/command'
+import { type CommandContext, runCommand, textOf, UsageError } from '#shared/process/command'
 import { openVectorStore } from '#shared/vectors/qdrant-store'
 import { type Collection, changeCollections, readCollections } from '#shared/vectors/registry'
 import { VectorFailure, type VectorStore } from '#shared/vectors/store'
@@ -72,8 +66,7 @@ await runCommand(
     needs: ['DATABASE_URL', 'QDRANT_URL'],
   },
   async context => {
-    const { options, positionals } = context
-    refuseWord(positionals[0])
+    const { options } = context
     const pool = context.openPool()
     const [serving, filling = null] = await readCollections(pool)
     if (!serving)

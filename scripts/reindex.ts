@@ -2,7 +2,7 @@ import { LANGUAGES } from '#shared/articles/article'
 import { noteRules } from '#shared/articles/rules'
 import { counted } from '#shared/log/printable'
 import { countOf, type Pool, readValue } from '#shared/postgres/pool'
-import { refuseWord, runCommand, UsageError, wholeNumber } from '#shared/process/command'
+import { runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { reindexArchive } from './reindex/archive.ts'
 import { reindexCopies, reindexSnippets, reindexVectors } from './reindex/fields.ts'
 import {
@@ -66,8 +66,7 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async context => {
-    const { options, positionals, print, say, signal } = context
-    refuseWord(positionals[0])
+    const { options, print, say, signal } = context
     const selection = selectionOf(options)
     const rate = wholeNumber('rate', options.rate, 1_000_000)
     const pool = context.openPool({ statementTimeout: 0 })

@@ -48,6 +48,7 @@ const HALF =
 await runCommand(
   {
     name: 'restore',
+    words: true,
     about: [
       'Replaces the contents of the database by those of FILE, which `npm run backup` wrote, in one transaction. End all',
       'services first. Without DATABASE_URL it starts the embedded Postgres of DATA_DIR for as long as it runs. Vectors are',

@@ -1,6 +1,6 @@
 import { counted } from '#shared/log/printable'
 import { countOf } from '#shared/postgres/pool'
-import { runCommand, UsageError, wholeNumber } from '#shared/process/command'
+import { runCommand, wholeNumber } from '#shared/process/command'
 import { articlesBar } from './terminal/terminal.ts'
 import { UNKNOWABLE, verifyAll } from './verify/checks.ts'
 import { noteVerification } from './verify/record.ts'
@@ -29,9 +29,7 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, options, positionals, openPool, print, say, signal }) => {
-    if (positionals.length > 0)
-      throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+  async ({ config, options, openPool, print, say, signal }) => {
     const count = wholeNumber('sample', options.sample, 1_000_000)
     const seed = wholeNumber('seed', options.seed, 1_000_000_000, 0) ?? Date.now() % 1_000_000
     const sample = count === null ? null : { count, seed }

@@ -23,6 +23,8 @@ export interface Command {
   /** The forms of the arguments after the name: `create`, `FILE.ndjson` and so on. */
   usage?: string[]
   options?: Record<string, Option>
+  /** The command takes words beside its options. */
+  words?: boolean
   /** Settings that must not be empty. */
   needs?: ('DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL')[]
   /**
@@ -58,7 +60,8 @@ export class UsageError extends Error {
 
 /** @throws UsageError for a word that the command does not take */
 export function refuseWord(word: string | undefined): void {
-  if (word !== undefined) throw new UsageError(`"${word}" is one word too many; see --help.`)
+  if (word !== undefined)
+    throw new UsageError(`"${word}" is one word too many; options stand after "--", as -- --help.`)
 }
 
 /**
@@ -237,11 +240,13 @@ function parse(command: Command) {
   }
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    if (command.words !== true && values.help !== true) refuseWord(positionals[0])
     return {
       values: values as Record<string, string | boolean | string[] | undefined>,
       positionals,
     }
   } catch (error) {
+    if (error instanceof UsageError) throw error
     // Removes Node's advice on arguments that begin with a dash, because it does not apply to our
     // commands.
     throw new UsageError(

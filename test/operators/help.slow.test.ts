@@ -73,6 +73,18 @@ t.test('a service that is given an argument says that it takes none', async t =>
   })
 })
 
+t.test('a command that takes no word refuses one: npm keeps an option before "--"', async t => {
+  for (const words of [['copies', '7'], ['servers', 'FILE'], ['queues', 'drain', 'embed', 'x']]) {
+    const [name, ...more] = words
+    await t.rejects(
+      run(process.execPath, [`scripts/${name}.ts`, ...more], {
+        env: { PATH: process.env.PATH, DATABASE_URL: 'postgres://127.0.0.1:1/none' },
+      }),
+      { code: 2, stderr: `${name}: "${more.at(-1)}" is one word too many; options stand after "--"` },
+    )
+  }
+})
+
 t.test('a command says that the disk of its output is full', async t => {
   await t.rejects(
     run('sh', ['-c', `exec ${process.execPath} scripts/keys.ts --help > /dev/full`]),
