@@ -233,16 +233,19 @@ const readProcesses = (pool: Pool): Promise<string[]> =>
 /** Returns services that have lost many processes lately. */
 type Restarts = (names: readonly string[], now: number) => string[]
 /**
- * When this many processes of a service have gone within LATELY (ms), the service restarts again
- * and again. A rolling update replaces each process only once.
+ * When this many processes of a service have begun and gone within LATELY (ms), the service
+ * restarts again and again. A rolling update replaces each process only once. Nobody knows when
+ * those of the first call began: the process that looks may be new by the same update.
  */
 const MANY_GONE = 3
 const LATELY = 600_000
 
 export function createRestarts(): Restarts {
   const seen = new Map<string, number>()
+  let isFirst = true
   return (names, now) => {
-    for (const name of names) if (!seen.has(name)) seen.set(name, now)
+    for (const name of names) if (!seen.has(name)) seen.set(name, isFirst ? -Infinity : now)
+    isFirst = false
     for (const [name, since] of seen)
       if (now - since > LATELY && !names.includes(name)) seen.delete(name)
     const gone = [...seen.keys()]

@@ -183,10 +183,10 @@ t.test(
   'a service that restarts, and a queue that nobody serves, are seen over several looks',
   async t => {
     const restarts = createRestarts()
-    for (let look = 0; look < 3; look++)
+    for (let look = 0; look < 4; look++)
       t.same(restarts([`perscope crawler #${look}`, 'perscope api #1'], look), [])
-    t.same(restarts(['perscope crawler #3', 'perscope api #1'], 4), ['crawler'])
-    t.same(restarts(['perscope crawler #3'], 700_000), [], 'what is long past is forgotten')
+    t.same(restarts(['perscope crawler #4', 'perscope api #1'], 4), ['crawler'])
+    t.same(restarts(['perscope crawler #4'], 700_000), [], 'what is long past is forgotten')
     const stalls = createStalls()
     const waiting = { embed: { waiting: 2, active: 0, delayed: 0, failed: 0 } }
     t.same(stalls(waiting, 0), [])
@@ -194,6 +194,15 @@ t.test(
     t.same(stalls({ embed: { ...waiting.embed, active: 1 } }, 140_000), [])
   },
 )
+
+t.test('an update that replaces many processes is no restart again and again', async t => {
+  const restarts = createRestarts()
+  const of = (...marks: string[]) => marks.map(mark => `perscope api #${mark} m1`)
+  t.same(restarts(of('a', 'b', 'c'), 0), [])
+  t.same(restarts(of('d', 'b', 'c'), 60_000), [])
+  t.same(restarts(of('d', 'e', 'f'), 120_000), [])
+  t.same(restarts(of('g', 'h', 'i'), 180_000), ['api'], 'these had begun since')
+})
 
 t.test('the annotation of an alarm says the first thing to do in the same words', async t => {
   const rules: { alert?: string; annotations?: { summary: string } }[] = parse(
