@@ -168,7 +168,7 @@ async function preview(context: CommandContext, pool: Pool, choose: Chosen): Pro
     await standing.add(part)
     for (const { seq } of part) seqs.add(seq)
   }
-  const all = { ...standing.counts(), feeds: await countFeedsWith(pool, seqs) }
+  const all = { ...standing.counts(), feeds: await countFeedsWith(pool, context.config, seqs) }
   tell(context, { dryRun: true, standing: all, removals: [], left: 0, unknown: choose.unknown })
   return context.signal.aborted || choose.unknown.length > 0 ? 1 : 0
 }

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { makeSegments } from '#search/indexer'
+import { readColumn } from '#shared/postgres/pool'
 import { freePort } from '#test/fleet'
+import { runScript } from '#test/script'
 import { sent, startTestApi } from './api.ts'
 
 /*
@@ -66,4 +68,18 @@ t.test('articles that the archive index lacks are answered exactly', async t => 
   t.match(json, { total_results: 1, articles: [{ title: 'De stoptrein rijdt' }] })
   t.match((await ask(`words?part=*trein&${later}`)).json.data, [{ word: 'stoptrein', count: 1 }])
   t.equal((await ask(`articles?kind=news&${later}`)).json.total_results, 0)
+})
+
+t.test('feeds are counted also where segments were released to the archive index', async t => {
+  await api.index([{ title: 'De bus rijdt', ...day(4) }])
+  await makeSegments(api.pool, { flushed: 2n, merged: 64n }, { kinds: ['flush'] })
+  await api.pool.query('delete from segments where last_seq <= 2')
+  await api.pool.query('update segments_version set version = version + 1')
+  for (const search of ['q=stoptrein', 'q=*trein&search=expression', 'q=sneltrein'])
+    t.equal((await ask('feeds', { search })).status, 201)
+  const [id] = await readColumn<string>(api.pool, 'select id from articles where seq = 3')
+  const { DATABASE_URL, OPENSEARCH_URL } = api.config
+  const env = { DATABASE_URL, OPENSEARCH_URL: OPENSEARCH_URL.join() }
+  const { out, err } = await runScript('articles', ['remove', id!, '--dry-run', '--json'], env)
+  t.match(JSON.parse(out || '{}'), { articles: 1, feeds: 2 }, err)
 })
