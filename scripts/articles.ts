@@ -26,6 +26,7 @@ import {
 import { openStores } from '#shared/removals/stores'
 import { VectorFailure } from '#shared/vectors/store'
 import { countFeedsWith } from './articles/feeds-with.ts'
+import { instantOf } from './articles/line.ts'
 import { prove } from './articles/proof.ts'
 import { articlesBar, columns, confirm } from './terminal/terminal.ts'
 
@@ -187,7 +188,7 @@ async function chooserOf(
   words: string[],
 ): Promise<Chosen> {
   const domain = textOf(options, 'outlet')?.toLowerCase()
-  const before = timeOf(textOf(options, 'published-before'))
+  const before = instantOf(options, 'published-before')
   if (domain === undefined) {
     if (before !== null) throw new UsageError('--published-before goes with --outlet.')
     if (words.length === 0) throw new UsageError('Name articles by id or address; see --help.')
@@ -230,14 +231,6 @@ async function refuseUnknown(pool: Pool, domain: string): Promise<void> {
 
 function* inParts(articles: Doomed[]) {
   for (let from = 0; from < articles.length; from += BATCH) yield articles.slice(from, from + BATCH)
-}
-
-function timeOf(text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const time = new Date(text)
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
-    throw new UsageError(`--published-before is "${text}"; write a time such as 2026-01-31.`)
-  return time
 }
 
 interface Told {

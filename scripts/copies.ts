@@ -5,7 +5,7 @@ import { archiveSettingsOf } from '#shared/config/archive'
 import type { Pool } from '#shared/postgres/pool'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { readSelection, SELECTION_OPTIONS } from './articles/export.ts'
-import { readInstant } from './articles/line.ts'
+import { instantOf } from './articles/line.ts'
 import { columns } from './terminal/terminal.ts'
 
 /** The most days that a command reads, which is ten years. Each day takes two statements. */
@@ -152,10 +152,7 @@ await runCommand(
 function daysOf(options: CommandContext['options']): { from: number; to: number } {
   const days = wholeNumber('days', options.days, MOST_DAYS)
   const dayOf = (name: 'from' | 'to') => {
-    const written = options[name]
-    const at = typeof written === 'string' ? readInstant(written) : null
-    if (written !== undefined && at === null)
-      throw new UsageError(`--${name} must be a day such as 2026-11-21.`)
+    const at = instantOf(options, name)
     return at === null ? null : Math.floor(at.getTime() / DAY)
   }
   const from = dayOf('from')

@@ -23,7 +23,7 @@ import {
   SELECTION_OPTIONS,
   sampled,
 } from './articles/export.ts'
-import { readInstant } from './articles/line.ts'
+import { instantOf } from './articles/line.ts'
 import { articlesBar } from './terminal/terminal.ts'
 
 /** The most articles of a sample, which is held in memory. */
@@ -138,10 +138,7 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
     const close = async () => void (await Promise.all([semantic.close(), index.close()]))
     return { total, parts: readFound(pool, semantic, selected.query, having), close }
   }
-  const after = options['ingested-after']
-  const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
-  if (typeof after === 'string' && ingestedAfter === null)
-    throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
+  const ingestedAfter = instantOf(options, 'ingested-after')
   return {
     total: await countAll(pool, ingestedAfter),
     parts: readAll(pool, { ...having, ingestedAfter }),

@@ -1,7 +1,7 @@
 import { counted } from '#shared/log/printable'
 import { type Pool, readValue } from '#shared/postgres/pool'
 import { runCommand, UsageError } from '#shared/process/command'
-import { readInstant } from './articles/line.ts'
+import { instantOf } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
 import { readRemovals, takeOutAgain } from './backup/removals.ts'
 
@@ -30,7 +30,9 @@ await runCommand(
     needs: ['DATABASE_URL'],
   },
   async ({ config, options, print, say, openPool, signal }) => {
-    const seen = typeof options.seen === 'string' ? instantOf(options.seen) : null
+    const seen = instantOf(options, 'seen')
+    if ((seen?.getTime() ?? 0) > Date.now() + MOST_AHEAD)
+      throw new UsageError(`--seen ${options.seen} is more than a day ahead.`)
     const pool = openPool({ max: 2, statementTimeout: 0, mayBeStandby: true })
     await checkWritable(pool)
     await checkNobodyConnected(pool, 'recovered')
@@ -53,15 +55,6 @@ await runCommand(
     return (await again.end(config, say, signal)) ? 0 : 1
   },
 )
-
-function instantOf(text: string): Date {
-  const at = readInstant(text)
-  if (at === null)
-    throw new UsageError(`--seen "${text}" is no time; write it as 2026-11-23T10:00:00.000Z.`)
-  if (at.getTime() > Date.now() + MOST_AHEAD)
-    throw new UsageError(`--seen ${text} is more than a day ahead.`)
-  return at
-}
 
 /** @throws UsageError while the server still replays its log */
 async function checkWritable(pool: Pool): Promise<void> {

@@ -16,6 +16,7 @@ import { plainText } from '#shared/articles/plain-text'
 import { isRecord } from '#shared/encoding/is-record'
 import { parseJson } from '#shared/encoding/json'
 import { nearestName } from '#shared/encoding/near-miss'
+import { type CommandContext, textOf, UsageError } from '#shared/process/command'
 import { type Mapping, mapped } from './mapping.ts'
 import type { Notes } from './reader.ts'
 
@@ -266,7 +267,7 @@ const TIME =
  * Reads an ISO 8601 date or date-time, from the year 1 on. A time without an offset is in UTC.
  * Fractions of a millisecond are cut. Returns null for anything else.
  */
-export function readInstant(text: string): Date | null {
+function readInstant(text: string): Date | null {
   const match = TIME.exec(text.trim())
   if (match === null) return null
   const [, day = '', time = '00:00', seconds = ':00', offset = 'Z'] = match
@@ -277,4 +278,19 @@ export function readInstant(text: string): Date | null {
   const exists =
     Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
   return exists && at.getUTCFullYear() >= 1 ? at : null
+}
+
+/**
+ * The day or time that is the value of an option.
+ *
+ * @returns null: the option was not given
+ */
+export function instantOf(options: CommandContext['options'], name: string): Date | null {
+  const written = textOf(options, name)
+  const at = written === undefined ? null : readInstant(written)
+  if (written !== undefined && at === null)
+    throw new UsageError(
+      `--${name} is "${written}"; write a day or a time, as 2026-11-01 or 2026-11-01T08:00:00Z.`,
+    )
+  return at
 }

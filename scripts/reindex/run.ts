@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { readInstant } from '#scripts/articles/line'
+import { instantOf } from '#scripts/articles/line'
 import { LANGUAGES, type Language } from '#shared/articles/article'
 import { countOf, type Pool, type Queryable, readColumn, readRow } from '#shared/postgres/pool'
 import { type CommandContext, textOf, UsageError } from '#shared/process/command'
@@ -21,8 +21,8 @@ const WHAT = ['vectors', 'snippets', 'copies', 'statements'] as const
 
 /** @throws UsageError that says what to write instead */
 export function selectionOf(options: CommandContext['options']): Selection {
-  const from = instantOf('--from', textOf(options, 'from'))
-  const to = instantOf('--to', textOf(options, 'to'))
+  const from = instantOf(options, 'from')
+  const to = instantOf(options, 'to')
   if (from !== null && to !== null && from >= to)
     throw new UsageError('--from must lie before --to.')
   const what = WHAT.filter(one => options[one] === true)
@@ -42,14 +42,6 @@ function languageOf(text: string | undefined): Language | null {
   const language = LANGUAGES.find(one => one === text.toLowerCase())
   if (language === undefined) throw new UsageError(`--language is one of ${LANGUAGES.join(', ')}.`)
   return language
-}
-
-function instantOf(name: string, text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const instant = readInstant(text)
-  if (instant === null)
-    throw new UsageError(`${name} is a date or time, as 2026-11-01 or 2026-11-01T08:00:00Z.`)
-  return instant
 }
 
 /** A selection whose outlet has been looked up. */

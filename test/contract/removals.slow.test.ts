@@ -196,7 +196,12 @@ t.test('an outlet goes as a whole, or what it published before a time', async t 
   const of = ['remove', '--outlet', 'krant.example', '--reason', 'asked', '--json']
   const refused = await answerOnTerminal('n', 'articles', of, env)
   t.match(refused, /Take 5 articles out for good\? .*Nothing was changed/s)
-  const before = await runScript('articles', [...of, '--published-before', '2026-03-04'], env)
+  const earlier = [...of, '--published-before', '2026-03-04T13:00']
+  const dry = await runScript('articles', [...earlier, '--dry-run'], { ...env, TZ: 'Etc/GMT+12' })
+  t.equal(JSON.parse(dry.out).articles, 2, 'a time is in UTC everywhere')
+  const never = await runScript('articles', [...of, '--published-before', '2026-02-30'], env)
+  t.match(never, { code: 2, err: /--published-before is "2026-02-30"; write a day or a time/ })
+  const before = await runScript('articles', earlier, env)
   t.equal(JSON.parse(before.out).removals.length, 2, before.err)
   t.equal(JSON.parse((await runScript('articles', of, env)).out).removals.length, 3)
   for (const search of [[], NOTHING])
