@@ -4,7 +4,7 @@ import { archiveSettingsOf } from '#shared/config/archive'
 import { counted } from '#shared/log/printable'
 import type { Pool } from '#shared/postgres/pool'
 import { type CommandContext, UsageError } from '#shared/process/command'
-import { createRateLimit } from './run.ts'
+import { createRateLimit, WHAT } from './run.ts'
 
 /** Articles of one index of the archive. */
 const INDEX_ARTICLES = 5_000_000n
@@ -57,7 +57,7 @@ export async function reindexArchive(
 }
 
 function taskOf(options: CommandContext['options']): Task {
-  const others = ['vectors', 'outlet', 'language', 'from', 'to'].filter(
+  const others = [...WHAT, 'outlet', 'language', 'from', 'to'].filter(
     name => options[name] !== undefined,
   )
   if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)

@@ -17,7 +17,7 @@ export interface Selection {
   renews?: number
 }
 
-const WHAT = ['vectors', 'snippets', 'copies', 'statements'] as const
+export const WHAT = ['vectors', 'snippets', 'copies', 'statements'] as const
 
 /** @throws UsageError that says what to write instead */
 export function selectionOf(options: CommandContext['options']): Selection {

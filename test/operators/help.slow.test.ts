@@ -73,16 +73,20 @@ t.test('a service that is given an argument says that it takes none', async t =>
   })
 })
 
-t.test('a command that takes no word refuses one: npm keeps an option before "--"', async t => {
-  for (const words of [['copies', '7'], ['servers', 'FILE'], ['queues', 'drain', 'embed', 'x']]) {
-    const [name, ...more] = words
-    await t.rejects(
-      run(process.execPath, [`scripts/${name}.ts`, ...more], {
-        env: { PATH: process.env.PATH, DATABASE_URL: 'postgres://127.0.0.1:1/none' },
-      }),
-      { code: 2, stderr: `${name}: "${more.at(-1)}" is one word too many; options stand after "--"` },
-    )
-  }
+const REFUSED: [name: string, words: string[], sentence: string][] = [
+  ['copies', ['7'], '"7" is one word too many; options stand after "--"'],
+  ['servers', ['FILE'], '"FILE" is one word too many'],
+  ['queues', ['drain', 'embed', 'normalise'], '"normalise" is one word too many'],
+  ['reindex', ['--archive', '--copies'], '--archive and --copies do not go together'],
+]
+
+t.test('words and options that a command would not heed are refused', async t => {
+  const env = { PATH: process.env.PATH, DATABASE_URL: 'postgres://127.0.0.1:1/none' }
+  for (const [name, words, sentence] of REFUSED)
+    await t.rejects(run(process.execPath, [`scripts/${name}.ts`, ...words], { env }), {
+      code: 2,
+      stderr: `${name}: ${sentence}`,
+    })
 })
 
 t.test('a command says that the disk of its output is full', async t => {
