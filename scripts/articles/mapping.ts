@@ -99,21 +99,27 @@ export function mapped(record: Record<string, unknown>, mapping: Mapping): Recor
     found[to] = fields[from]
     delete fields[from]
   }
-  const whole: Record<string, unknown> = { ...defaults, ...fields, ...found }
+  const whole: Record<string, unknown> = { ...fields, ...found }
+  for (const [name, value] of Object.entries(defaults))
+    if ((whole[name] ?? '') === '') whole[name] = value
   const { outlet_name: name, outlet_domain: domain, ...own } = whole
-  if (!isForeign) return name === undefined ? own : { ...own, outlet: outletOf(name, domain) }
+  if (!isForeign)
+    return name === undefined && domain === undefined
+      ? own
+      : { ...own, outlet: outletOf(own.outlet, name, domain) }
   const { authors, outlet, indexed_date: _indexed, ...rest } = own
   return {
     ...rest,
     authors: typeof authors === 'string' ? authors.split(';').map(one => one.trim()) : authors,
-    outlet: isRecord(outlet) ? outlet : outletOf(name, domain ?? own.url),
+    outlet: outletOf(outlet, name, domain ?? (isRecord(outlet) ? null : own.url)),
   }
 }
 
-const outletOf = (name: unknown = null, domain: unknown = null) => ({
-  name,
-  domain: hostOf(domain),
-})
+/** What an outlet of the record says goes before fields beside it. */
+function outletOf(outlet: unknown, name: unknown, domain: unknown): Record<string, unknown> {
+  const own = isRecord(outlet) ? outlet : {}
+  return { ...own, name: own.name ?? name ?? null, domain: own.domain ?? hostOf(domain) }
+}
 
 /** The host of an address; a text that is no address stays as it is. */
 const hostOf = (written: unknown): string | null =>

@@ -109,6 +109,22 @@ t.test('unknown fields are counted, and a time far ahead becomes null', async t 
   t.equal(mapped.articles[0]?.body, 'De brug is dicht.')
 })
 
+t.test('a default stands for what a line does not have, and for nothing else', async t => {
+  const url = 'https://krant.example/1'
+  const line = { url, title: 'Brug', language: null, country: '', outlet: { domain: 'a.example' } }
+  const other = { ...line, outlet: { name: 'De Dag' }, language: 'fr', country: 'BE' }
+  const { articles, bad } = await read(
+    [line, other].map(one => JSON.stringify(one)).join('\n'),
+    'ndjson',
+    { defaults: 'language=nl,country=NL,outlet_name=De Krant,outlet_domain=krant.example' },
+  )
+  t.same(bad, [])
+  t.match(articles, [
+    { language: 'nl', country: 'NL', outlet: { name: 'De Krant', domain: 'a.example' } },
+    { language: 'fr', country: 'BE', outlet: { name: 'De Dag', domain: 'krant.example' } },
+  ])
+})
+
 t.test('the form of a file is told from its name, or by the operator', async t => {
   for (const [file, expected] of [
     ['a.csv', 'csv'],
