@@ -117,6 +117,8 @@ async function reembed(
   }
   if (options['dry-run']) {
     const articles = await left(pool, filling)
+    const collection = filling?.name ?? null
+    report(context, { collection, model: wanted, articles, done: false })
     say(
       `Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`,
     )

@@ -27,6 +27,8 @@ t.test('reembed --dry-run says what is not embedded yet', async t => {
     'Would embed 2 articles with intfloat/multilingual-e5-small.\n' +
       'Not counted: 2 articles not embedded yet. Embedders put them into both collections.\n',
   )
+  const { out } = await runScript('reembed', ['--all', '--dry-run', '--json'], env)
+  t.match(JSON.parse(out || '{}'), { collection: null, articles: 2, done: false })
 })
 
 t.test('reembed --cancel --dry-run names the collection, and changes nothing', async t => {
