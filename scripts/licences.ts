@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import lock from '#package-lock.json' with { type: 'json' }
 import { runCommand } from '#shared/process/command'
 
 /** Third-party works that are shipped or downloaded, besides the packages of npm. */
@@ -18,22 +18,17 @@ await runCommand(
       'Prints the licence of every package of the lockfile that is shipped, and of what comes beside them.',
   },
   async ({ print }) => {
-    const lock: unknown = JSON.parse(
-      readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
-    )
-    for (const line of [...licencesIn(lock)].sort()) print(line)
+    for (const line of [...licences()].sort()) print(line)
     for (const line of OTHERS) print(line)
   },
 )
 
 /** A line for each package that the product needs, without tools of development. */
-function* licencesIn(lock: unknown): Generator<string> {
-  if (typeof lock !== 'object' || lock === null || !('packages' in lock)) return
-  for (const [path, entry] of Object.entries(Object(lock.packages))) {
+function* licences(): Generator<string> {
+  const packages: Record<string, { version: string; license?: string; dev?: boolean }> =
+    lock.packages
+  for (const [path, { version, license = 'see its package', dev }] of Object.entries(packages)) {
     const [, name] = /.*node_modules\/(.+)$/.exec(path) ?? []
-    if (name === undefined || typeof entry !== 'object' || entry === null || 'dev' in entry)
-      continue
-    const version = 'version' in entry ? entry.version : ''
-    yield `${name} ${version}: ${'license' in entry ? entry.license : 'see its package'}`
+    if (name !== undefined && dev !== true) yield `${name} ${version}: ${license}`
   }
 }
