@@ -8,6 +8,11 @@ import { columns } from './terminal/terminal.ts'
 
 const KNOWN = 'select alert_id from search_alerts where alert_id = any ($1)'
 
+// Indexes: the primary keys, alert_messages_told.
+const BESIDE = `
+  select alert_id as id, name, (select count(*)::int from alert_messages m where m.alert_id = a.alert_id and delivered_at is null) as open
+    from search_alerts a join kept_searches using (search_id)`
+
 /** An alert as `list --json` shows it. */
 interface ListedAlert {
   id: string
@@ -120,17 +125,13 @@ async function sendTest(pool: Pool, id: string): Promise<void> {
 
 /** Alerts, the names of their searches, and how many open messages each has. */
 async function readAlerts(pool: Pool): Promise<ListedAlert[]> {
-  const { rows } = await pool.query<{ id: string; open: number }>(
-    'select alert_id as id, count(*)::int as open from alert_messages where delivered_at is null group by 1',
-  )
-  const open = new Map(rows.map(row => [row.id, row.open]))
   const alerts = await listAlerts(pool, null)
-  const kept = await pool.query<{ id: string; name: string }>(
-    'select search_id as id, name from kept_searches where search_id = any ($1)',
-    [alerts.map(({ searchId }) => searchId)],
-  )
-  const names = new Map(kept.rows.map(row => [row.id, row.name]))
-  return alerts.map(one => described(one, names.get(one.searchId) ?? '', open.get(one.id) ?? 0))
+  const { rows } = await pool.query<{ id: string; name: string; open: number }>(BESIDE)
+  const beside = new Map(rows.map(row => [row.id, row]))
+  return alerts.map(one => {
+    const { name = '', open = 0 } = beside.get(one.id) ?? {}
+    return described(one, name, open)
+  })
 }
 
 function lineOf({ open_messages: open, ...one }: ListedAlert): string[] {
