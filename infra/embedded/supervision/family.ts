@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readRecord } from '#infra/embedded/files'
-import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.ts'
+import { idSpace, kill, postgresIn, startTime } from './processes.ts'
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
@@ -60,8 +60,7 @@ export async function createFamily(dataDir: string): Promise<Family> {
   const record = () => {
     const named = [...members.keys(), watchdog.pid ?? 0].map(pid => [pid, startTime(pid)])
     const text = JSON.stringify({
-      boot: bootId(),
-      ids: pidNamespace(),
+      ids: idSpace(),
       processes: Object.fromEntries(named),
       folders,
     })
@@ -103,12 +102,13 @@ export async function createFamily(dataDir: string): Promise<Family> {
  * may still be ending them.
  */
 async function endLeftovers(file: string): Promise<void> {
-  const { boot, ids = pidNamespace(), processes, folders } = await readRecord(file)
+  const { ids, processes, folders } = await readRecord(file)
   // After a restart of the machine, or in another container, the same ids belong to other
   // processes.
-  const ours = boot === bootId() && ids === pidNamespace()
   const began =
-    ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
+    ids === idSpace() && typeof processes === 'object' && processes !== null
+      ? Object.entries(processes)
+      : []
   const alive = () =>
     began
       .map(([pid, time]) => (time !== null && startTime(Number(pid)) === time ? Number(pid) : 0))

@@ -37,22 +37,14 @@ export function startTime(pid: number): string | null {
 /** Whether the process that leads the group `pid` is running. A zombie does not count. */
 export const isRunning = (pid: number): boolean => startTime(pid) !== null
 
-/** An id that changes with every start of the machine; empty on systems without /proc. */
-export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
-
 /**
- * The namespace of our process ids, which is different in every container. Empty on systems without
- * /proc.
+ * Where our process ids hold: an id of this start of the machine, and one of their namespace, which
+ * is different in every container. Empty on systems without /proc.
  */
-export function pidNamespace(): string {
+export function idSpace(): string {
   try {
-    return readlinkSync('/proc/self/ns/pid')
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${boot} ${readlinkSync('/proc/self/ns/pid')}`
   } catch {
     return ''
   }
