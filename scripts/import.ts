@@ -14,8 +14,9 @@ import { SEGMENT_THREAD } from '#shared/postgres/segment-thread'
 import { type CommandContext, runCommand, UsageError, wholeNumber } from '#shared/process/command'
 import { dropPrivileges } from '#shared/process/privileges'
 import { badInWords, type Group, orSilence, readGroups } from './articles/groups.ts'
+import { type Notes, noNotes } from './articles/line.ts'
 import { KNOWN_COLUMNS, readMapping } from './articles/mapping.ts'
-import { type Notes, noNotes, openArticleReader } from './articles/reader.ts'
+import { openArticleReader } from './articles/reader.ts'
 import { formatOf, recordsOf } from './articles/records.ts'
 import { whileAway } from './articles/while-away.ts'
 import { createRateLimit, type RateLimit } from './reindex/run.ts'
@@ -308,13 +309,12 @@ function countLines(
   counts.good += articles.length
   counts.notes.ahead += notes.ahead
   const { ignored } = counts.notes
-  for (const [name, lines] of Object.entries(notes.ignored))
-    ignored[name] = (Object.hasOwn(ignored, name) ? (ignored[name] ?? 0) : 0) + lines
+  for (const [name, lines] of notes.ignored) ignored.set(name, (ignored.get(name) ?? 0) + lines)
 }
 
 /** What an operator should know about good lines, a sentence each. */
 function notesInWords({ ignored, ahead }: Notes): string[] {
-  const often = Object.entries(ignored).sort(([, a], [, b]) => b - a)
+  const often = [...ignored].sort(([, a], [, b]) => b - a)
   const told = often.slice(0, MOST_TOLD).map(([name, lines]) => {
     const known = name.toLowerCase()
     const meant = Object.hasOwn(KNOWN_COLUMNS, known) ? KNOWN_COLUMNS[known] : undefined
@@ -373,7 +373,8 @@ function report(
   { good, bad, indexed, known, removed, notes }: ImportCounts,
   dryRun: boolean,
 ): number {
-  if (options.json) print(JSON.stringify({ indexed, known, removed, bad, ...notes }))
+  const ignored = Object.fromEntries(notes.ignored)
+  if (options.json) print(JSON.stringify({ indexed, known, removed, bad, ...notes, ignored }))
   for (const sentence of notesInWords(notes)) say(sentence)
   if (dryRun) {
     say(`${counted(good, 'good line')}, ${counted(bad, 'bad one')}; nothing is indexed.`)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewArticle } from '#search/types'
-import type { ArticleReader, LineToRead, Notes } from './reader.ts'
+import type { Notes } from './line.ts'
+import type { ArticleReader, LineToRead } from './reader.ts'
 
 /** The articles of consecutive lines. */
 export interface Group {

@@ -17,8 +17,17 @@ import { isRecord } from '#shared/encoding/is-record'
 import { parseJson } from '#shared/encoding/json'
 import { nearestName } from '#shared/encoding/near-miss'
 import { type CommandContext, textOf, UsageError } from '#shared/process/command'
-import { type Mapping, mapped } from './mapping.ts'
-import type { Notes } from './reader.ts'
+import { AS_EXPORTED, type Mapping, mapped } from './mapping.ts'
+
+/** What an operator should know about lines that are good. */
+export interface Notes {
+  /** Lines in which a field was ignored, by its name. */
+  ignored: Map<string, number>
+  /** Lines whose `published_at` lay too far ahead, and became null. */
+  ahead: number
+}
+
+export const noNotes = (): Notes => ({ ignored: new Map(), ahead: 0 })
 
 /** Thrown for a line that is no article. The message says what to write instead. */
 export class BadLine extends Error {
@@ -43,19 +52,19 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
  *
  * @param latest latest time of ingestion that a line may have, in ms since 1970. Clients poll from
  * the newest time that they have seen, and would miss articles that arrive later with earlier times
- * @param how.mapping the names that fields have in this line
- * @param how.notes gets what an operator should know
+ * @param mapping the names that fields have in this line
+ * @param notes gets what an operator should know
  * @throws BadLine
  */
 export function parseArticle(
   line: string,
   latest: number,
-  how: { mapping?: Mapping; notes?: Notes } = {},
+  mapping: Mapping = AS_EXPORTED,
+  notes: Notes = noNotes(),
 ): NewArticle {
-  const written = readObject(line)
-  const fields = how.mapping === undefined ? written : mapped(written, how.mapping)
+  const fields = mapped(readObject(line), mapping)
   refuseSlips(fields, FIELDS)
-  if (how.notes !== undefined) noteIgnored(fields, how.notes)
+  noteIgnored(fields, notes)
   if (isRecord(fields.outlet)) refuseSlips(fields.outlet, ['name', 'domain'])
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
@@ -68,12 +77,12 @@ export function parseArticle(
     addresses: [addressKey(url)],
     title: text(fields, 'title').replace(/\s+/g, ' '),
     body: body(fields.body, fields.plain === true),
-    publishedAt: publishedAt(fields, latest, how.notes),
+    publishedAt: publishedAt(fields, latest, notes),
     authors: authors(fields.authors),
     outlet: outlet(fields.outlet),
     language: oneOf(LANGUAGES, text(fields, 'language', 'nl').toLowerCase(), 'language'),
     country: oneOf(COUNTRIES, text(fields, 'country', 'NL').toUpperCase(), 'country'),
-    stated: stated(fields, how.mapping?.isForeign === true),
+    stated: stated(fields, mapping.isForeign),
   }
   article.agencies = agenciesOf(agencyEvidence(article))
   article.agencyRules = AGENCY_RULES
@@ -131,18 +140,18 @@ const MOST_IGNORED = 50
 function noteIgnored(fields: Fields, { ignored }: Notes): void {
   for (const name of Object.keys(fields)) {
     if (FIELDS.includes(name)) continue
-    const before = Object.hasOwn(ignored, name) ? (ignored[name] ?? 0) : 0
-    if (before > 0 || Object.keys(ignored).length < MOST_IGNORED) ignored[name] = before + 1
+    const before = ignored.get(name) ?? 0
+    if (before > 0 || ignored.size < MOST_IGNORED) ignored.set(name, before + 1)
   }
 }
 
 /** ms by which a time of publication may lie ahead, as for pages (decision 36). */
 const AHEAD = 86_400_000
 
-function publishedAt(fields: Fields, latest: number, notes: Notes | undefined): Date | null {
+function publishedAt(fields: Fields, latest: number, notes: Notes): Date | null {
   const at = instant(fields, 'published_at')
   if (at === null || at.getTime() <= latest + AHEAD) return at
-  if (notes !== undefined) notes.ahead += 1
+  notes.ahead += 1
   return null
 }
 

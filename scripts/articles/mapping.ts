@@ -54,6 +54,9 @@ export interface Mapping {
   isForeign: boolean
 }
 
+/** Lines as export writes them. */
+export const AS_EXPORTED: Mapping = { names: {}, defaults: {}, isForeign: false }
+
 /**
  * Reads `--map text=body,…` and `--default country=NL,…`.
  *

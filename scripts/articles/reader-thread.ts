@@ -2,8 +2,8 @@ import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { createEncoder, type NewArticle, prepareText } from '#search/indexing/new-article'
 import { begin } from '#shared/threads/clock'
 import type { Timed } from '#shared/threads/threads'
-import { BadLine, parseArticle } from './line.ts'
-import { type Notes, noNotes, type ReadResult, type ReadTask } from './reader.ts'
+import { BadLine, type Notes, noNotes, parseArticle } from './line.ts'
+import type { ReadResult, ReadTask } from './reader.ts'
 
 /** A result whose buffers go to the main thread without a copy. */
 type Moved = ReturnType<typeof move>
@@ -22,7 +22,7 @@ export default function readLines({
   const notes = noNotes()
   for (const { number, text } of lines) {
     try {
-      articles.push(parseArticle(text, latest, { mapping, notes }))
+      articles.push(parseArticle(text, latest, mapping, notes))
     } catch (error) {
       if (!(error instanceof BadLine)) throw error
       bad.push({ number, reason: error.message })

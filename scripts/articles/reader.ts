@@ -1,17 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { NewArticle } from '#search/types'
 import { openThreads } from '#shared/threads/threads'
-import type { Mapping } from './mapping.ts'
-
-/** What an operator should know about lines that are good. */
-export interface Notes {
-  /** Lines in which a field was ignored, by its name. */
-  ignored: Record<string, number>
-  /** Lines whose `published_at` lay too far ahead, and became null. */
-  ahead: number
-}
-
-export const noNotes = (): Notes => ({ ignored: {}, ahead: 0 })
+import type { Notes } from './line.ts'
+import { AS_EXPORTED, type Mapping } from './mapping.ts'
 
 export interface LineToRead {
   number: number
@@ -84,7 +75,7 @@ export function openTextThreads<Task extends object, Result>(
 export function openArticleReader({
   prepare,
   ahead = 0,
-  mapping = { names: {}, defaults: {}, isForeign: false },
+  mapping = AS_EXPORTED,
 }: {
   prepare: boolean
   ahead?: number

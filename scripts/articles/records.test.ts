@@ -45,7 +45,7 @@ a2,,,Le Courrier,https://www.lecourrier.example/,2024-02-30,Non,https://www.leco
     },
   ])
   t.match(bad, [{ number: 4, reason: /^published_at must be/ }])
-  t.same(notes, { ignored: {}, ahead: 0 })
+  t.same(notes, { ignored: new Map(), ahead: 0 })
 })
 
 t.test("AmCAT's and 4CAT's columns are known by name, with any separator", async t => {
@@ -67,7 +67,7 @@ t.test("AmCAT's and 4CAT's columns are known by name, with any separator", async
       stated: { section: 'Sport', kind: null, access: null },
     },
   ])
-  t.same(whole.notes.ignored, {})
+  t.same(whole.notes.ignored, new Map())
   const fourcat = await read(
     'id,thread_id,timestamp,subject,author,body,url,domain\n1,1,2024-02-29 09:00:00,Brug,Jan,Dicht,https://krant.example/1,krant.example',
     'csv',
@@ -100,12 +100,17 @@ t.test('unknown fields are counted, and a time far ahead becomes null', async t 
     published_at: new Date(Date.now() + 25 * 3_600_000).toISOString(),
   }
   const soon = { ...line, published_at: new Date(Date.now() + 23 * 3_600_000).toISOString() }
-  const text = [line, soon].map(one => JSON.stringify(one)).join('\n')
+  const lines = [line, soon].map(one => JSON.stringify(one)).join('\n')
+  const text = lines.replace('{', '{"__proto__": 1, ')
   const { articles, notes } = await read(text, 'ndjson')
-  t.same(notes, { ignored: { text: 2 }, ahead: 1 })
+  const ignored = new Map([
+    ['__proto__', 1],
+    ['text', 2],
+  ])
+  t.same(notes, { ignored, ahead: 1 })
   t.match(articles, [{ body: null, publishedAt: null }, { publishedAt: Date }])
-  const mapped = await read(text, 'ndjson', { map: 'text=body' })
-  t.same(mapped.notes.ignored, {})
+  const mapped = await read(lines, 'ndjson', { map: 'text=body' })
+  t.same(mapped.notes.ignored, new Map())
   t.equal(mapped.articles[0]?.body, 'De brug is dicht.')
 })
 
