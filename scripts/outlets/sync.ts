@@ -49,16 +49,16 @@ export async function syncOutlets(
   given: Outlet[] | ((client: Client) => Promise<Outlet[]>),
   options: SyncOptions = {},
 ): Promise<Synced> {
-  const synced = {
-    added: [] as string[],
-    changed: [] as string[],
-    removed: [] as string[],
-    kept: [] as string[],
+  const synced: Synced = {
+    added: [],
+    changed: [],
+    removed: [],
+    kept: [],
     unchanged: 0,
     feeds: { added: 0, removed: 0 },
-    dropped: [] as string[],
-    shared: [] as SharedFeed[],
-    moved: [] as [string, string][],
+    dropped: [],
+    shared: [],
+    moved: [],
   }
   try {
     await transaction(pool, async client => {
