@@ -27,9 +27,8 @@ import { askHttp, type Program, type Supervised, supervise } from './supervision
  * has ended and does not come back.
  */
 export interface EmbeddedServers {
-  addresses: { DATABASE_URL?: string; QDRANT_URL?: string; EMBEDDINGS_URL?: string }
-  settings: Partial<Record<'DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL', string>> &
-    Partial<Record<'QDRANT_API_KEY' | 'EMBEDDINGS_API_KEY', string>>
+  addresses: Addresses
+  settings: Addresses & Keys
   lost: Promise<Problem>
   supervise(program: Program): Promise<Supervised>
   family: Family
