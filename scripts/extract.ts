@@ -335,37 +335,19 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
   }
   const verdict = judge({ kind: 'answer', answer, url: address, moved: null }, 0)
   const own = isOwnHost(address, page.outlet)
-  switch (verdict.kind) {
-    case 'store': {
-      const entry = own || page.entry === null ? page.entry : { ...page.entry, ...NO_WORDS }
-      return {
-        ...page,
-        entry,
-        status,
-        contentType: verdict.contentType,
-        rights: verdict.rights,
-        body: verdict.body,
-      }
-    }
-    case 'store without body':
-      if (!own)
-        return {
-          refused: 'foreign host',
-          detail: `${address.host} is no host of ${page.outlet.domain}`,
-        }
-      return {
-        ...page,
-        status,
-        contentType: verdict.contentType,
-        rights: verdict.rights,
-        body: null,
-      }
-    case 'put back':
-      return { refused: verdict.reason, detail: null }
-    case 'refuse':
-    case 'retry':
-      return { refused: verdict.reason, detail: verdict.detail }
+  if ('reason' in verdict) {
+    const { reason: refused, detail } = { detail: null, ...verdict }
+    return { refused, detail }
   }
+  const body = verdict.kind === 'store' ? verdict.body : null
+  if (body === null && !own)
+    return {
+      refused: 'foreign host',
+      detail: `${address.host} is no host of ${page.outlet.domain}`,
+    }
+  const entry = own || page.entry === null ? page.entry : { ...page.entry, ...NO_WORDS }
+  const { contentType, rights } = verdict
+  return { ...page, entry, status, contentType, rights, body }
 }
 
 /**
