@@ -288,10 +288,7 @@ function explainPostgres(log: string, dataDir: string, port: number): Problem | 
   // On a full disk the log may be empty, so the free space is checked.
   const { bavail, bsize } = statfsSync(dataDir)
   if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)
-  return diskProblem(
-    /No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '',
-    dataDir,
-  )
+  return diskProblem(log, dataDir)
 }
 
 const MB = 1024 * 1024
