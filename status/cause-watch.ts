@@ -89,30 +89,23 @@ interface Watched {
   missing(): Promise<Missing>
 }
 
-export interface CauseWatch {
-  look(): Promise<Cause[]>
-}
-
 /**
- * Looks for causes at each call of `look`. Between the calls it remembers processes and queues,
+ * Returns a function that looks for causes. Between its calls it remembers processes and queues,
  * because one look cannot show restarts and stalls.
  */
-export function watchCauses(watched: Watched): CauseWatch {
-  const restarts = createRestarts()
-  const stalls = createStalls()
-  return {
-    look: async () => causesOf(await readFacts(watched, { restarts, stalls })),
-  }
+export function watchCauses(watched: Watched): () => Promise<Cause[]> {
+  const memory = { restarts: createRestarts(), stalls: createStalls() }
+  return async () => causesOf(await readFacts(watched, memory))
 }
 
 /** Logs each cause when it begins and when it ends. The words are the same as on the pages. */
 function logCauses(watched: Watched, log: Logger): Repeated {
-  const watch = watchCauses(watched)
+  const look = watchCauses(watched)
   const newsOf = createCauseNews()
   return repeatEvery(
     LOOK,
     async () => {
-      const { begun, over } = newsOf(await watch.look())
+      const { begun, over } = newsOf(await look())
       for (const { check, text } of begun) log.warn({ check }, text)
       for (const { check, text } of over) log.info({ check }, `over: ${text}`)
     },

@@ -230,7 +230,7 @@ async function follow(
   await using open = new AsyncDisposableStack()
   const queues = openQueues(config, createLogger('start', 'silent'))
   open.defer(() => queues.close())
-  const watch = watchCauses({
+  const look = watchCauses({
     pool,
     queues,
     config,
@@ -239,7 +239,7 @@ async function follow(
   const newsOf = createCauseNews()
   for (let looks = 0; ; looks++) {
     if (looks % LOOKS_FOR_CAUSES === 0) {
-      const causes = await watch.look().catch(() => null)
+      const causes = await look().catch(() => null)
       const { begun, over } = causes === null ? { begun: [], over: [] } : newsOf(causes)
       for (const { text } of begun) report(text)
       for (const { text } of over) report(`Over: ${text}`)

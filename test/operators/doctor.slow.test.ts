@@ -78,8 +78,8 @@ t.test('a fleet at work passes every check, and a service that is missing is nam
   const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }, t)
   for (const service of ['api', 'crawler', 'normaliser', 'embedder'] as const)
     await fleet.start(service)
-  const watch = watchHere()
-  const isBad = async () => (await watch.look()).some(({ level }) => level === 'bad')
+  const look = watchHere()
+  const isBad = async () => (await look()).some(({ level }) => level === 'bad')
   await until(async () => !(await isBad()), 60_000, fleet.logs)
   const whole = await doctor({})
   t.match(whole, { code: 0, ok: true })
@@ -112,8 +112,8 @@ t.test(
     await database.query("insert into migrations (number, name) values (999, 'later')")
     t.match(lineOf(await doctor({}), 'migrations'), /is at migration 999, .*: update this checkout/)
     await database.query("delete from migrations where name = 'later'")
-    const watch = watchHere()
-    const texts = async () => (await watch.look()).map(({ text }) => text).join()
+    const look = watchHere()
+    const texts = async () => (await look()).map(({ text }) => text).join()
     await database.query('update migrations set number = number - 100 where number > 27')
     t.match(await texts(), /is at migration 27, .*: run "npm run migrate"/)
     await database.query('update migrations set number = number + 100 where number < 0')
@@ -276,8 +276,8 @@ t.test(
   'a service that ends again and again, one of an older version, and a queue that nobody empties',
   async t => {
     const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }, t)
-    const watch = watchHere()
-    const texts = async () => (await watch.look()).map(({ text }) => text)
+    const look = watchHere()
+    const texts = async () => (await look()).map(({ text }) => text)
     const isMissing = (text: string) => text.startsWith('No normaliser is connected')
     for (let times = 0; times < 3; times++) {
       const isNamed = (await texts()).some(text => text.includes('again and again'))
