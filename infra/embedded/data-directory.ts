@@ -164,16 +164,10 @@ async function tryWriting(path: string): Promise<void> {
 const LOWEST = 20_000
 const HIGHEST = 32_767
 
-export interface RememberedPorts {
-  /**
-   * The port that server `name` had before. A free port if it had none, or if another program
-   * uses that port.
-   */
-  of(name: string): Promise<number>
-}
-
 /**
- * The remembered ports of the servers of `DATA_DIR`, so that services find them again.
+ * The remembered ports of the servers of `DATA_DIR`, so that services find them again. The returned
+ * function gives the port that a server had before, or a free one if it had none, or if another
+ * program uses that port.
  *
  * @param report called with a sentence when a port had to change
  * @param name of the file in `dataDir`
@@ -184,24 +178,22 @@ export async function rememberedPorts(
   report: (sentence: string) => void,
   name: string = PORTS,
   ports: Readonly<Record<string, number>> = {},
-): Promise<RememberedPorts> {
+): Promise<(server: string) => Promise<number>> {
   const file = join(dataDir, name)
   const known = { ...(await readRecord(file)), ...ports }
-  return {
-    async of(name: string) {
-      const before = known[name]
-      if (typeof before === 'number' && (await isFree(before))) return before
-      const taken = Object.values(known)
-      const port = await freePort(candidate => !taken.includes(candidate))
-      if (typeof before === 'number') {
-        report(
-          `Port ${before}, where ${name} listened before, is taken by another program; it now listens on ${port}.`,
-        )
-      }
-      known[name] = port
-      await writeWhole(file, `${JSON.stringify(known, null, 2)}\n`, 0o644)
-      return port
-    },
+  return async server => {
+    const before = known[server]
+    if (typeof before === 'number' && (await isFree(before))) return before
+    const taken = Object.values(known)
+    const port = await freePort(candidate => !taken.includes(candidate))
+    if (typeof before === 'number') {
+      report(
+        `Port ${before}, where ${server} listened before, is taken by another program; it now listens on ${port}.`,
+      )
+    }
+    known[server] = port
+    await writeWhole(file, `${JSON.stringify(known, null, 2)}\n`, 0o644)
+    return port
   }
 }
 

@@ -148,12 +148,12 @@ async function startAll(
 ): Promise<Addresses & Keys> {
   const { dataDir, report } = starting
   await mkdir(join(dataDir, 'logs'), { recursive: true })
-  const ports = await rememberedPorts(dataDir, report)
+  const portOf = await rememberedPorts(dataDir, report)
   // This check comes first, because Postgres cannot start where its account cannot enter.
   const owner = servers.includes('postgres') ? await postgresAccount(report) : null
   await checkPassage(owner, dataDir, 'The database')
   const port = { postgres: 0, qdrant: 0, model: 0 }
-  for (const name of servers) port[name] = await ports.of(name)
+  for (const name of servers) port[name] = await portOf(name)
   const start = {
     postgres: () => startPostgres(starting, port.postgres, owner),
     qdrant: () => optional(starting, startQdrant(starting, port.qdrant)),

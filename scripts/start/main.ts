@@ -188,11 +188,11 @@ async function servicePrograms(
   dataDir: string,
   report: (sentence: string) => void,
 ) {
-  const ports = await rememberedPorts(dataDir, report)
+  const portOf = await rememberedPorts(dataDir, report)
   const programs: Program[] = []
   const metrics: string[] = []
   for (const name of SERVICES) {
-    const port = await ports.of(name)
+    const port = await portOf(name)
     programs.push(serviceProgram(name, env, port, dataDir))
     metrics.push(`${name} ${metricsAddress(env, port)}/metrics`)
   }
@@ -264,8 +264,8 @@ async function serveSample(pool: Pool, dataDir: string, report: (sentence: strin
     [domains],
   )
   const known = Object.fromEntries(rows.map(({ domain, port }) => [domain, port]))
-  const ports = await rememberedPorts(dataDir, report, 'sample-ports.json', known)
-  const sites = await startSampleSites(ports.of)
+  const portOf = await rememberedPorts(dataDir, report, 'sample-ports.json', known)
+  const sites = await startSampleSites(portOf)
   const file = join(dataDir, 'sample-outlets.json')
   await writeWhole(file, JSON.stringify(sites.catalogue, null, 2), 0o644)
   return { file, close: sites.close }
