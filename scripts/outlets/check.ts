@@ -43,7 +43,7 @@ export async function checkOutlets(
   outlets: Outlet[],
   earlier: ReadonlyMap<string, string[]>,
   signal: AbortSignal,
-  report: { feed(result: CheckedFeed): void; outlet(result: CheckedOutlet): void },
+  report: { feed(result: CheckedFeed): void; outlet(): void },
 ): Promise<{ feeds: CheckedFeed[]; outlets: CheckedOutlet[] }> {
   const trial = openTrial(config, signal)
   const feeds: CheckedFeed[] = []
@@ -62,7 +62,7 @@ export async function checkOutlets(
       const checked = await checkOutlet(trial, outlet, earlier.get(outlet.domain) ?? [], note)
       if (checked === null) return
       done.set(outlet.domain, checked)
-      report.outlet(checked)
+      report.outlet()
     }
   }
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work)).finally(() => trial.close())

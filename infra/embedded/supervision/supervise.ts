@@ -64,7 +64,6 @@ export interface Program {
 
 /** A program under supervision. */
 export interface Supervised {
-  name: string
   /** The id of the program's process; undefined while none runs. */
   pid(): number | undefined
   /** Asks the program to end, without a restart; resolves when it has ended. */
@@ -128,7 +127,6 @@ export async function supervise(program: Program, options: Supervision): Promise
   const first = await startFirst(watched)
   void keepRunning(watched, first)
   return {
-    name: program.name,
     pid: () => runningPid(watched),
     stop: () => stop(watched),
     kill() {
