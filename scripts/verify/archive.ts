@@ -1,7 +1,6 @@
 import { ArchiveFailure } from '#search/archive/client'
 import { verifyArchive } from '#search/archive/verify'
 import { archiveSettingsOf } from '#shared/config/archive'
-import { readConfig } from '#shared/config/config'
 import { readValue } from '#shared/postgres/pool'
 import type { Looking } from './report.ts'
 
@@ -19,7 +18,7 @@ export async function verifyArchiveIndex({
   questions = QUESTIONS,
 }: Looking): Promise<void> {
   if (!(await readValue<boolean>(pool, SERVES))) return
-  const settings = archiveSettingsOf({ ...readConfig({}), ...config })
+  const settings = archiveSettingsOf(config)
   if (settings === null) {
     report.notes.push('The archive index was not asked: OPENSEARCH_URL is not set.')
     return

@@ -2,6 +2,7 @@ import { openTokeniser } from '#scripts/reindex/words'
 import { glanceAtArchive } from '#search/archive/state'
 import { type Verified, type VerifyWork, verifyIndex } from '#search/verify'
 import { glanceAtRules } from '#shared/articles/rules'
+import type { Config } from '#shared/config/config'
 import { checkCopiesState, openGroupCheck } from '#shared/copies/pass'
 import { counted } from '#shared/log/printable'
 import { countOf, type Pool } from '#shared/postgres/pool'
@@ -62,7 +63,7 @@ async function verifyWith(
 /** Compares the index, and all other data that is derived from articles. */
 export async function verifyAll(
   pool: Pool,
-  config: Looking['config'],
+  config: Config,
   report: Report,
   extent: Extent,
 ): Promise<Omit<Verified, 'unordered' | 'waiting'>> {

@@ -2,7 +2,6 @@ import type { IndexKind, VerifyWork } from '#search/types'
 import type { Config } from '#shared/config/config'
 import { counted, printableLine } from '#shared/log/printable'
 import type { Pool, Queryable } from '#shared/postgres/pool'
-import type { QdrantSettings } from '#shared/vectors/qdrant'
 
 const [REINDEX, RESTORE] = ['npm run reindex', 'npm run restore'] as const
 
@@ -111,7 +110,7 @@ export interface Extent extends Pick<VerifyWork, 'sample' | 'progress' | 'signal
 export interface Looking extends Pick<Extent, 'sample' | 'signal' | 'questions'> {
   pool: Pool
   report: Report
-  config: QdrantSettings & Partial<Config>
+  config: Config
 }
 
 /** Reports a fault for each row of a statement: a kind and a text. */

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readEmbeddable } from '#services/embedder/articles'
 import { compareVectors } from '#services/embedder/audit'
-import type { Config } from '#shared/config/config'
 import { openEmbeddings, sourceOf } from '#shared/embeddings/embeddings'
 import { articleVector, passagesOf, RECIPE } from '#shared/embeddings/recipe'
 import { EmbeddingFailure } from '#shared/embeddings/source'
@@ -140,9 +139,10 @@ async function embedAgain(
   collection: Collection,
   sample: bigint[],
 ): Promise<void> {
-  const isPossible = collection.recipe === RECIPE && isWithModel(config)
+  const isPossible =
+    collection.recipe === RECIPE && (config.EMBEDDINGS_URL !== '' || config.HF_TOKEN !== '')
   const articles = isPossible ? await readEmbeddable(pool, sample.slice(0, EMBEDDED_AGAIN)) : []
-  if (articles.length === 0 || !isWithModel(config)) {
+  if (articles.length === 0) {
     if (sample.length > 0) report.notes.push('No vector was made again: no model is set.')
     return
   }
@@ -169,11 +169,6 @@ async function embedAgain(
     report.notes.push(`${count} not made again. ${error.message}`)
   }
 }
-
-type ModelSettings = Parameters<typeof sourceOf>[0] & Pick<Config, 'EMBEDDINGS_TIMEOUT'>
-
-const isWithModel = (config: Looking['config']): config is Looking['config'] & ModelSettings =>
-  Boolean(config.EMBEDDINGS_URL || config.HF_TOKEN)
 
 function cosineOf(a: number[], b: number[]): number {
   const product = a.reduce((sum, number, at) => sum + number * (b[at] ?? 0), 0)

@@ -14,6 +14,7 @@ import { readPlace } from '#services/api/desk/place'
 import { createQuestionSets } from '#services/api/semantic/candidate-sets'
 import { NO_PERMITS } from '#services/api/semantic/query'
 import { glanceAtRules } from '#shared/articles/rules'
+import { readConfig } from '#shared/config/config'
 import { openCopyGroups } from '#shared/copies/pass'
 import { keepCitation, type NewCitation } from '#shared/desk/citations'
 import { createFeed } from '#shared/desk/feeds'
@@ -175,7 +176,7 @@ async function onCopy<T>(work: (pool: Pool, url: string) => Promise<T>): Promise
 const signal = new AbortController().signal
 async function verified(pool: Pool) {
   const report = createReport()
-  await verifyAll(pool, { QDRANT_URL, QDRANT_API_KEY }, report, {
+  await verifyAll(pool, readConfig({ QDRANT_URL, QDRANT_API_KEY }), report, {
     sample: null,
     progress() {},
     signal,
