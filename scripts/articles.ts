@@ -1,6 +1,6 @@
 import { ArchiveFailure } from '#search/archive/client'
 import type { Doomed, Removal } from '#search/types'
-import { addressKey, readAddress } from '#shared/articles/address'
+import { findArticles, namedBy } from '#shared/articles/find'
 import { counted, printableLine } from '#shared/log/printable'
 import { countOf, type Pool, readValue } from '#shared/postgres/pool'
 import {
@@ -17,7 +17,6 @@ import {
   BATCH,
   countOfOutlet,
   countStanding,
-  findDoomed,
   nextOfOutlet,
   releaseArticle,
   removeArticles,
@@ -192,7 +191,7 @@ async function chooserOf(
   if (domain === undefined) {
     if (before !== null) throw new UsageError('--published-before goes with --outlet.')
     if (words.length === 0) throw new UsageError('Name articles by id or address; see --help.')
-    const { found, unknown } = await findDoomed(pool, words.map(nameOf))
+    const { found, unknown } = await findArticles(pool, words.map(namedBy))
     return { total: found.length, unknown, parts: inParts(found) }
   }
   if (words.length > 0) throw new UsageError('Name articles, or an outlet, but not both.')
@@ -209,13 +208,6 @@ async function chooserOf(
     }
   }
   return { total, unknown: [], parts: parts() }
-}
-
-/** What a word names: an id, an address, also without its scheme, or our own page of an article. */
-function nameOf(word: string): Parameters<typeof findDoomed>[1][number] {
-  const url = readAddress(/^https?:/i.test(word) ? word : `https://${word}`)
-  const [, id = word] = url?.pathname.match(/^\/a\/(\w{24})$/) ?? []
-  return { word, id, key: url === null ? null : addressKey(url) }
 }
 
 /** @throws UsageError when no outlet has, or had, a domain */

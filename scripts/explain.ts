@@ -4,13 +4,14 @@ import { type LoadedPage, loadPage } from '#services/normaliser/pages/load'
 import { addressKey, readAddress } from '#shared/articles/address'
 import { type AgencyEvidence, agenciesOf, agencyEvidence } from '#shared/articles/agencies'
 import { COUNTRIES } from '#shared/articles/article'
+import { findArticles, namedBy } from '#shared/articles/find'
 import type { Config } from '#shared/config/config'
 import { modelNamed } from '#shared/embeddings/models'
 import { counted, describe, printableLine } from '#shared/log/printable'
 import { FIELDS, type Field, type Origins, readOrigins } from '#shared/outlets/origins'
 import type { StoredPage } from '#shared/outlets/page'
 import { rightsRules, type Signal, signalInWords } from '#shared/outlets/rights'
-import { type Pool, readRow, readValue } from '#shared/postgres/pool'
+import { type Pool, readColumn, readRow, readValue } from '#shared/postgres/pool'
 import { type CommandContext, runCommand, UsageError } from '#shared/process/command'
 import { openVectorStore } from '#shared/vectors/qdrant-store'
 import { readCollections } from '#shared/vectors/registry'
@@ -43,19 +44,18 @@ const EVERYTHING = { countries: [...COUNTRIES], since: new Date(0) }
 /** ms that the command waits for Qdrant. */
 const PATIENCE = 3_000
 
-// $1 the number of an article.
+// $1 numbers of articles. Those that were taken out have no text.
 const ARTICLE = `
   select coalesce(e.page_no, r.page_no) as "pageNo", a.id, t.url, t.title, a.published_at as date,
-         array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
+         a.seq, array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
                  join authors using (author_no) order by place) as authors, t.body as text, a.language, p.origins
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
     left join article_rights r on r.id = a.id left join pages p on p.page_no = coalesce(e.page_no, r.page_no)
-   where a.seq = $1`
+   where a.seq = any ($1::bigint[]) order by a.seq desc limit 1`
 
-// Articles have no index by id or by number of page. So these statements read the primary keys
-// backwards, the newest first.
+// Articles have no index by number of page. So this statement reads the primary keys backwards, the
+// newest first.
 const BACKWARDS = { enable_seqscan: 'off', max_parallel_workers_per_gather: '0' }
-const BY_ID = 'select seq from articles where id = $1 order by seq desc limit 1'
 const BY_PAGE = `
   (select seq from embeddings where page_no = $1 order by seq desc limit 1)
   union all
@@ -82,7 +82,7 @@ await runCommand(
       'page as the normaliser does today, and prints the candidates of each field in order of rank, and why one won.',
       'Nothing is stored.',
       'Articles on the same event follow: the days between them, how close they are, and from when on articles are shown.',
-      'ID is that of an article, or page:N. It is looked for in the newest articles first; an old one takes longer.',
+      'ID is that of an article, or page:N. The article of an old page takes longer to find.',
     ].join('\n'),
     usage: ['ID | URL [--fetch] [--json]'],
     options: {
@@ -100,7 +100,7 @@ await runCommand(
     const found = await findPage(pool, word)
     const removed = found?.stored ? null : await removedInWords(pool, word)
     if (removed !== null) throw new UsageError(removed)
-    const related = found?.stored ? await relatedTo(context.config, pool, found.stored.id) : null
+    const related = found?.seq ? await relatedTo(context.config, pool, found.seq) : null
     if (found?.stored && found.pageNo === null && !options.fetch) {
       const { stored } = found
       const agencies = agencyEvidence({ authors: stored.authors, body: stored.text })
@@ -241,10 +241,9 @@ function rightsInWords(seen: Signal[], at: Date): string {
 async function relatedTo(
   config: Config,
   pool: Pool,
-  id: string,
+  seq: bigint,
 ): Promise<ShownRelated[] | string | null> {
-  const seq = await seqOf(pool, { id })
-  const [subject] = seq === null ? [] : await readSubjects(pool, [seq], EVERYTHING)
+  const [subject] = await readSubjects(pool, [seq], EVERYTHING)
   const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
   if (subject === undefined || serving === undefined) return null
   const { same } = modelNamed(serving.model)
@@ -390,6 +389,8 @@ interface FoundPage {
   pageNo: bigint | null
   loaded: LoadedPage | null
   stored: StoredArticle | null
+  /** The number of the article; null: there is none. */
+  seq: bigint | null
 }
 
 /** An article as it is stored. */
@@ -409,14 +410,18 @@ interface StoredArticle {
 async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
   const number = /^page:(\d{1,18})$/.exec(word)?.[1]
   const known = number === undefined ? await pageAt(pool, word) : BigInt(number)
-  const wanted = known === null ? { id: await idOf(pool, word) } : { pageNo: known }
-  const row = await readRow<Row>(pool, ARTICLE, [await seqOf(pool, wanted)])
+  const seqs =
+    known === null
+      ? (await findArticles(pool, [namedBy(word)])).found.map(({ seq }) => seq)
+      : await readColumn<bigint>(pool, BY_PAGE, [known])
+  const row = await readRow<Row>(pool, ARTICLE, [seqs])
   const pageNo = known ?? row?.pageNo ?? null
   const loaded = pageNo === null ? null : await loadPage(pool, pageNo, { finished: true })
-  if (row === undefined) return loaded && { pageNo, loaded, stored: null }
-  const { pageNo: _, ...article } = row
+  if (row === undefined) return loaded && { pageNo, loaded, stored: null, seq: null }
+  const { pageNo: _, seq, ...article } = row
   const date = row.date?.toISOString() ?? null
-  return { pageNo, loaded, stored: { ...article, date, origins: readOrigins(row.origins ?? '') } }
+  const stored = { ...article, date, origins: readOrigins(row.origins ?? '') }
+  return { pageNo, loaded, stored, seq }
 }
 
 /** The number of the page at an address, in any spelling. Index: unique (outlet_no, crawl_key). */
@@ -430,34 +435,9 @@ function pageAt(pool: Pool, word: string): Promise<bigint | null> {
   )
 }
 
-/** The id of the article at an address. A word that is no address counts as an id. */
-async function idOf(pool: Pool, word: string): Promise<string> {
-  const id = await readValue<string>(
-    pool,
-    `select a.id from (select distinct ${firstDomain('outlet')} as outlet from publishers) p, lateral (
-       select id from article_addresses where outlet = p.outlet and address = any ($1) offset 0) a limit 1`,
-    [keysOf(word)],
-  )
-  return id ?? word
-}
-
 interface Row extends Omit<StoredArticle, 'date' | 'origins'> {
+  seq: bigint
   pageNo: bigint | null
   date: Date | null
   origins: string | null
-}
-
-/** An article by its id, or by the number of its page. */
-type Wanted = { id: string } | { pageNo: bigint }
-
-/** The number of an article; null: no such article. Finding an old article takes longer. */
-async function seqOf(pool: Pool, wanted: Wanted): Promise<bigint | null> {
-  if ('id' in wanted && !(await isTaken(pool, wanted.id))) return null
-  const [statement, value] = 'id' in wanted ? [BY_ID, wanted.id] : [BY_PAGE, wanted.pageNo]
-  return readValue<bigint>(pool, statement, [value])
-}
-
-/** Whether an article has this id. Index: the primary key. */
-async function isTaken(pool: Pool, id: string): Promise<boolean> {
-  return (await pool.query('select from article_ids where id = $1', [id])).rowCount === 1
 }

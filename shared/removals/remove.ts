@@ -179,39 +179,6 @@ const CLEAR_MESSAGES = `
     select s from unnest(m.seqs) with ordinality as n (s, place) where s <> all ($1::bigint[]) order by place)
    where delivered_at is null and kind = 'articles' and seqs && $1::bigint[]`
 
-/** Finds articles by `id` (`word` by default) or address. @returns what was not found, too */
-export async function findDoomed(
-  pool: Pool,
-  named: { word: string; id?: string; key: string | null }[],
-): Promise<{ found: Doomed[]; unknown: string[] }> {
-  const found = new Map<bigint, Doomed>()
-  const unknown: string[] = []
-  for (const { word, id = word, key } of named) {
-    const { rows } = await pool.query<Doomed>(FIND, [id, key])
-    for (const row of rows) found.set(row.seq, row)
-    if (rows.length === 0) unknown.push(word)
-  }
-  return { found: [...found.values()], unknown }
-}
-
-// $1 id, $2 address key. Also finds articles that were taken out. Indexes: copy_sketches_id,
-// tombstones_id_key; the primary keys.
-const FIND = `
-  with ids as (
-    select id from article_ids where id = $1
-    union
-    select a.id from publishers p join article_addresses a on a.outlet = ${firstDomain('p.outlet')} and a.address = $2
-  )
-  select a.seq, a.id from articles a where a.seq in (
-    select s.seq from ids join copy_sketches s using (id)
-    union all
-    select n.seq from articles n join ids using (id) where n.seq > (select seq from copies_state)
-    union all
-    select seq from tombstones where id = $1
-    union all
-    select b.seq from publishers p cross join tombstone_key k
-      join tombstone_addresses b on b.hash = ${addressHash(firstDomain('p.outlet'), '$2::text')})`
-
 /**
  * The next articles of an outlet, by number.
  *

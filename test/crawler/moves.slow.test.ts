@@ -4,8 +4,9 @@ import { refuseMoved, rename } from '#scripts/outlets/rename'
 import { syncOutlets } from '#scripts/outlets/sync'
 import { addDomains, withoutWriters } from '#search/removals'
 import type { NewArticle } from '#search/types'
+import { findArticles } from '#shared/articles/find'
 import { transaction } from '#shared/postgres/pool'
-import { findDoomed, removeArticles } from '#shared/removals/remove'
+import { removeArticles } from '#shared/removals/remove'
 import { lockWaits } from '#test/database'
 import { until } from '#test/fleet'
 import { runScript } from '#test/script'
@@ -203,7 +204,7 @@ t.test('a writer that waits for a move knows it', async t => {
 })
 
 t.test('an article that was taken out is known again, and verify finds nothing', async t => {
-  const { found } = await findDoomed(pool, [{ word: '', key: 'new.example/1' }])
+  const { found } = await findArticles(pool, [{ word: '', key: 'new.example/1' }])
   t.equal(found.length, 2, 'of two outlets')
   await removeArticles(pool, found, 'a court has ordered it')
   t.strictSame(await outcomes(['new.example', 'new.example/1']), ['removed'])

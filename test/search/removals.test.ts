@@ -6,10 +6,10 @@ import { INDEX_STATE, type IndexState, openIndex } from '#search/index'
 import { makeSegments } from '#search/indexer'
 import type { NewArticle } from '#search/types'
 import { verifyIndex } from '#search/verify'
+import { findArticles } from '#shared/articles/find'
 import { countOf } from '#shared/postgres/pool'
 import {
   clearRemoved,
-  findDoomed,
   releaseArticle,
   removeArticles,
   reopenRemoved,
@@ -147,7 +147,7 @@ t.test('it does not come back under any of its addresses, until it is released',
   const total = async () => (await search.search(queryOf(FROZEN)!)).total
   const before = await total()
   const [key] = gone.addresses
-  t.same((await findDoomed(pool, [{ word: 'nothing', key: key! }])).found, [
+  t.same((await findArticles(pool, [{ word: 'nothing', key: key! }])).found, [
     { seq: gone.seq, id: gone.id },
   ])
   await remove([gone])
