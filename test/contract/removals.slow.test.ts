@@ -216,24 +216,31 @@ t.test('an outlet goes as a whole, or what it published before a time', async t 
   })
 })
 
-t.test('a citation that meets a removal has the articles that are left', async t => {
-  const cite = () =>
-    api.ask(secret, '/explore/citations', sent('POST', { search: 'q=Apart&search_in=title' }))
-  await api.index([{ title: 'Apart een' }, { title: 'Apart twee' }])
-  const { rows } = await api.pool.query<{ seq: bigint; id: string }>(
-    "select seq, id from articles join article_texts using (seq) where title = 'Apart een'",
-  )
-  // The citation has searched, and waits for the removal before it is kept.
-  const cited = await transaction(api.pool, async client => {
-    await withoutWriters(client)
-    const asked = cite()
-    await until(async () => (await lockWaits(api.pool)) > 0, 30_000)
-    await clearArticles(client, rows)
-    await writeTombstones(client, rows, 'a court')
-    return { asked }
-  })
-  t.match(await cited.asked, { status: 201, json: { count: 1 } })
-})
+t.test(
+  'a citation that meets a removal has the articles that are left, and is paid once',
+  async t => {
+    const { secret } = await api.issue({ rate: 100 })
+    const cite = () =>
+      api.ask(secret, '/explore/citations', sent('POST', { search: 'q=Apart&search_in=title' }))
+    const others = Array.from({ length: 149 }, (_, n) => ({ title: `Apart ${n}` }))
+    await api.index([{ title: 'Apart een' }, ...others])
+    const { rows } = await api.pool.query<{ seq: bigint; id: string }>(
+      "select seq, id from articles join article_texts using (seq) where title = 'Apart een'",
+    )
+    // The citation has searched, and waits for the removal before it is kept.
+    const cited = await transaction(api.pool, async client => {
+      await withoutWriters(client)
+      const asked = cite()
+      await until(async () => (await lockWaits(api.pool)) > 0, 30_000)
+      await clearArticles(client, rows)
+      await writeTombstones(client, rows, 'a court')
+      return { asked }
+    })
+    const { status, json, headers } = await cited.asked
+    t.match({ status, json }, { status: 201, json: { count: 149 } })
+    t.equal(headers.get('x-ratelimit-remaining'), String(100 - 1 - 1))
+  },
+)
 
 t.test('who takes out an article hears what is left when Qdrant refuses', async t => {
   const qdrant = createServer((_request, response) => response.writeHead(401).end('{}'))

@@ -87,14 +87,15 @@ export function citing(parts: CitingParts): Record<'make' | 'page' | 'file', Req
       const { key } = accessOf(response)
       const searches = parts.searchesOf(response)
       const words = await withSets(searches.db, key.id, needed(search))
-      const keep = async (tries: number): ReturnType<typeof keepCitation> => {
-        const { made, ...cited } = await cite(parts, searches, words, key.plan)
+      const keep = async (of: Searches, tries: number): ReturnType<typeof keepCitation> => {
+        const { made, ...cited } = await cite(parts, of, words, key.plan)
         return keepCitation(searches.db, key.id, made, cited).catch(error => {
-          if (error instanceof CitedRemoved && tries > 1) return keep(tries - 1)
-          throw error
+          if (!(error instanceof CitedRemoved) || tries === 1) throw error
+          // The first try has paid.
+          return keep({ ...paid(searches), pay: async () => {} }, tries - 1)
         })
       }
-      const done = await keep(TRIES)
+      const done = await keep(searches, TRIES)
       // The key was revoked while the request ran.
       if (done === null) throw new ApiError('invalid_token')
       await parts.charge(response)
