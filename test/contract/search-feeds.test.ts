@@ -3,6 +3,8 @@ import { parseJsonFeed, parseRssFeed } from 'feedsmith'
 import RssParser from 'rss-parser'
 import t from 'tap'
 import { revokeKey, updateKey } from '#shared/plans/keys'
+import { holdLock, lockWaits } from '#test/database'
+import { until } from '#test/fleet'
 import { pathOf, startFeedApi } from './feeds.ts'
 
 const api = await startFeedApi(t)
@@ -37,6 +39,22 @@ t.test('a search becomes a feed that needs no key', async t => {
   const [listed] = await list(secret)
   t.match(listed, { id: made.json.id, requests: 1, last_used_at: /^20/ })
   t.notOk('url' in listed, 'the address is shown once')
+})
+
+t.test('a feed whose key is deleted while it is asked has ended', async t => {
+  const { secret, key } = await api.issue()
+  const { url } = (await make(secret, { search: 'q=brug' })).json
+  const goes = ['search_feeds', 'kept_searches', 'rate_windows'].map(
+    table => `delete from ${table} where key_id = '${key.id}';`,
+  )
+  const release = await holdLock(
+    api.pool,
+    `lock table rate_windows in access exclusive mode;${goes.join('')}delete from api_keys where id = '${key.id}'`,
+  )
+  const asked = read(pathOf(url))
+  await until(async () => (await lockWaits(api.pool)) > 0, 5_000)
+  await release()
+  t.match(await asked, { status: 410, json: { code: 'feed_ended' } })
 })
 
 t.test('a feed answers what /v1/articles.rss answers, but for links and sources', async t => {

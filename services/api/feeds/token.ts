@@ -91,7 +91,7 @@ export function countInMinuteOfKey(db: Queryable, permits: Permits): RequestHand
   return async (_request, response, next) => {
     const { id } = accessOf(response).key
     const minute = await permits.take(id, () => countInMinute(db, id))
-    if (!minute) throw new Error('The key is gone.')
+    if (!minute) throw new ApiError('feed_ended')
     response.locals.minute = minute
     next()
   }
