@@ -10,7 +10,6 @@ import { SEARCH_LIMITS } from './desk/described.ts'
 import { ownerPages } from './desk/desk.ts'
 import { linkPages } from './desk/links.ts'
 import { ARTICLE_PAGE, ARTICLE_PATH } from './explore/article-by-id.ts'
-import { answerLimits } from './explore/limits.ts'
 import { removedPage } from './explore/removed.ts'
 import { FEED_PATH } from './feeds/feed-address.ts'
 import { checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
@@ -85,7 +84,6 @@ export function createApp(parts: Parts): Express {
 
   app.use(admittedWith())
   app.use(ownerPages({ ...tools, ...identityOf(parts), counts }))
-  app.route('/explore/limits').get(answerLimits).all(refuseMethod())
   addExplored(app, operations, citations)
   // The routes above have answered GET and HEAD of these paths, so only other methods get here.
   const open = ['/healthz', '/readyz', BOT_PATH, ...WELL_KNOWN_PATHS, ...REFERENCE_PATHS]
@@ -105,25 +103,14 @@ export function createApp(parts: Parts): Express {
 /** Adds the paths beside the contract that need a key. */
 function addExplored(app: Express, operations: Operations, citations: ReturnType<typeof citing>) {
   app.route([ARTICLE_PAGE, '/searches']).get(refusePath).all(refuseMethod())
-  app.route('/explore/articles').get(operations.beside.list).all(refuseMethod())
-  app.route('/explore/articles.rss').get(operations.beside.feed).all(refuseMethod())
   app.route(ARTICLE_PATH).get(operations.article).all(refuseMethod())
   app
     .route('/explore/citations')
     .post(readBody(SEARCH_LIMITS.body), citations.make)
     .all(refuseMethod('POST'))
   app.route(CITE_FILE).get(citations.file).all(refuseMethod())
-  for (const name of [
-    'copies',
-    'counts',
-    'coverage',
-    'matches',
-    'related',
-    'removals',
-    'suggestions',
-    'words',
-  ] as const)
-    app.route(`/explore/${name}`).get(operations[name]).all(refuseMethod())
+  for (const [name, answer] of Object.entries(operations.explore))
+    app.route(`/explore/${name}`).get(answer).all(refuseMethod())
   app.route('/mcp').post(operations.agents).all(refuseMethod('POST'))
 }
 

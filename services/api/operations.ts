@@ -37,7 +37,7 @@ import { answerArticle, answerRelated } from './explore/article-by-id.ts'
 import { answerCompleteness } from './explore/completeness.ts'
 import { answerCopies } from './explore/copies.ts'
 import { answerCounts } from './explore/counts.ts'
-import { limitsOf } from './explore/limits.ts'
+import { answerLimits, limitsOf } from './explore/limits.ts'
 import { answerMatches } from './explore/matches.ts'
 import { createMeaning } from './explore/meaning.ts'
 import { answerRemovals } from './explore/removals.ts'
@@ -111,22 +111,10 @@ function answersOf({ cursorSecret, pool, index, config, history }: Tools) {
 }
 
 /** A handler for each operation. */
-export interface Operations
-  extends Record<
-    | 'searchFeed'
-    | 'article'
-    | 'counts'
-    | 'coverage'
-    | 'copies'
-    | 'matches'
-    | 'related'
-    | 'removals'
-    | 'suggestions'
-    | 'words',
-    RequestHandler
-  > {
+export interface Operations extends Record<'searchFeed' | 'article', RequestHandler> {
   articles: Record<'list' | 'feed', Pollable>
-  beside: Record<'list' | 'feed', RequestHandler>
+  /** By their paths under `/explore/`. */
+  explore: Record<string, RequestHandler>
   agents: RequestHandler[]
 }
 
@@ -173,7 +161,6 @@ export function operationsOf(tools: Tools): Operations {
   const beside = both('/explore/articles', readSearch)
   return {
     articles: both('/v1/articles', readRequest),
-    beside: { list: beside.list.answer, feed: beside.feed.answer },
     searchFeed: operate(tools, async (asking, request, response) => {
       const asked = askedFeed(request, response)
       const search = await withSets(asking.searches.db, accessOf(response).key.id, asked.search)
@@ -181,16 +168,21 @@ export function operationsOf(tools: Tools): Operations {
     }),
     agents: agentEndpoint({ ...tools, answers }),
     article: operate(tools, (asking, { path }) => answerArticle(asking, path)),
-    counts: operate(tools, answers.counts),
-    coverage: serveBeside(tools, answers.completeness),
-    copies: operate(tools, answers.copies),
-    // `matches` runs the search of the page again, so it costs a request, too.
-    matches: operate(tools, asking => answerMatches(asking, cursorSecret)),
-    related: operate(tools, answers.related),
-    removals: serveBeside(tools, answers.removals),
-    // Suggestions cost nothing, because a page asks for them after every key press.
-    suggestions: serveBeside(tools, answerSuggestions),
-    words: serveBeside(tools, answers.words),
+    explore: {
+      articles: beside.list.answer,
+      'articles.rss': beside.feed.answer,
+      counts: operate(tools, answers.counts),
+      coverage: serveBeside(tools, answers.completeness),
+      copies: operate(tools, answers.copies),
+      limits: answerLimits,
+      // `matches` runs the search of the page again, so it costs a request, too.
+      matches: operate(tools, asking => answerMatches(asking, cursorSecret)),
+      related: operate(tools, answers.related),
+      removals: serveBeside(tools, answers.removals),
+      // Suggestions cost nothing, because a page asks for them after every key press.
+      suggestions: serveBeside(tools, answerSuggestions),
+      words: serveBeside(tools, answers.words),
+    },
   }
 }
 
