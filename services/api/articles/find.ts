@@ -108,40 +108,33 @@ export async function findArticles(
   at: Cursor['at'] | null,
   least = 0,
 ): Promise<Found> {
-  return measured(searches, permits => findPage(searches, planned, at, permits, least))
-}
-
-async function findPage(
-  { index, semantic, state }: Searches,
-  planned: PlannedRequest,
-  at: Cursor['at'] | null,
-  permits: SearchPermits,
-  least: number,
-): Promise<Omit<Found, 'ms'>> {
+  const { index, semantic, state } = searches
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
-  if (question.search === 'semantic') {
-    const asked = {
-      text: question.q,
-      planCountries: planned.plan.countries,
-      sort: question.sort,
-      order,
-      perPage,
-      least,
+  return measured(searches, async permits => {
+    if (question.search === 'semantic') {
+      const asked = {
+        text: question.q,
+        planCountries: planned.plan.countries,
+        sort: question.sort,
+        order,
+        perPage,
+        least,
+      }
+      const position = at?.kind === 'semantic' ? at : null
+      const page = await semantic.search({ ...filter, ...asked, state }, position, permits)
+      return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
     }
-    const position = at?.kind === 'semantic' ? at : null
-    const page = await semantic.search({ ...filter, ...asked, state }, position, permits)
-    return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
-  }
-  const { match, searchIn, sort } = question
-  const page = await permits.statements(pace =>
-    index.search(
-      { ...filter, match, searchIn, sort, order, perPage },
-      at?.kind === 'words' ? at : null,
-      { state, pace },
-    ),
-  )
-  return { ...page, next: page.next && { kind: 'words', ...page.next } }
+    const { match, searchIn, sort } = question
+    const page = await permits.statements(pace =>
+      index.search(
+        { ...filter, match, searchIn, sort, order, perPage },
+        at?.kind === 'words' ? at : null,
+        { state, pace },
+      ),
+    )
+    return { ...page, next: page.next && { kind: 'words', ...page.next } }
+  })
 }
 
 /**
@@ -159,9 +152,25 @@ export async function countArticles(
   texts?: CountedTexts,
   least = 0,
 ): Promise<{ counts: Counts; ms: number }> {
-  return measured(searches, async permits => ({
-    counts: await countAll(searches, planned, breakdown, permits, least, texts),
-  }))
+  const { index, semantic, state } = searches
+  const { question } = planned.request
+  const filter = filterOf(planned)
+  return measured(searches, async permits => {
+    if (question.search !== 'semantic') {
+      const { match, searchIn, sort } = question
+      const query = { ...filter, match, searchIn, sort }
+      const counts = await permits.statements(pace =>
+        index.countBy(query, breakdown, state?.lastSeq, texts, pace),
+      )
+      return { counts }
+    }
+    const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
+    const seqs = await semantic.candidates(asked, least, permits)
+    const counts = await permits.statements(() =>
+      index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts, state),
+    )
+    return { counts }
+  })
 }
 
 /**
@@ -197,29 +206,6 @@ export const paid = (searches: Searches): Searches => ({
   ...searches,
   withPermit: work => searches.withPermit(({ isDue, rest }) => work({ isDue, rest })),
 })
-
-async function countAll(
-  { index, semantic, state }: Searches,
-  planned: PlannedRequest,
-  breakdown: Breakdown,
-  permits: SearchPermits,
-  least: number,
-  texts?: CountedTexts,
-): Promise<Counts> {
-  const { question } = planned.request
-  const filter = filterOf(planned)
-  if (question.search !== 'semantic') {
-    const { match, searchIn, sort } = question
-    return permits.statements(pace =>
-      index.countBy({ ...filter, match, searchIn, sort }, breakdown, state?.lastSeq, texts, pace),
-    )
-  }
-  const asked = { text: question.q, planCountries: planned.plan.countries, reach: filter.reach }
-  const seqs = await semantic.candidates(asked, least, permits)
-  return permits.statements(() =>
-    index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown, texts, state),
-  )
-}
 
 /** Runs a search and adds `ms`: the time that its parts took, without the waits for permits. */
 async function measured<T>(
