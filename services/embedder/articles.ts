@@ -36,7 +36,7 @@ export const namesOf = ({ id, pageNo }: EmbeddableArticle): NamesInLogs => ({
 /** Characters of a body that are read, because no model embeds more. */
 const BODY = 4_000
 
-/** Reads articles by their numbers, in that order. Deleted articles are left out. */
+/** Reads articles by their numbers, in that order. Those that were taken out are left out. */
 export const readEmbeddable = async (db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> =>
   (await db.query<EmbeddableArticle>({ name: 'embed-articles', text: READ, values: [seqs, BODY] }))
     .rows
@@ -51,16 +51,3 @@ const READ = `
   from embeddings e join articles a on a.seq = e.seq join article_texts t on t.seq = e.seq
   where e.seq = any ($1::bigint[])
   order by e.seq`
-
-/** Removes the due embeddings of deleted articles. */
-export async function forgetGone(
-  db: Queryable,
-  seqs: bigint[],
-  there: EmbeddableArticle[],
-): Promise<void> {
-  if (seqs.length === there.length) return
-  await db.query(
-    `delete from embeddings e where e.seq = any ($1::bigint[]) and not exists (select from articles a where a.seq = e.seq)`,
-    [seqs],
-  )
-}

@@ -19,7 +19,7 @@ import { openVectorStore } from '#shared/vectors/qdrant-store'
 import { VectorFailure, type VectorStore } from '#shared/vectors/store'
 import { openWorker } from '#status/cause-watch'
 import { observeVectorNodes } from '#status/fleet-metrics'
-import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
+import { type EmbeddableArticle, namesOf, readEmbeddable } from './articles.ts'
 import {
   type EmbeddingCollections,
   openEmbeddingCollections,
@@ -58,10 +58,7 @@ export async function embedBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { pool, outage } = embedder
-  const open = await takeInHand(pool, numbers, IN_HAND)
-  const articles = await readEmbeddable(pool, open)
-  await forgetGone(pool, open, articles)
-  let left = articles
+  let left = await readEmbeddable(pool, await takeInHand(pool, numbers, IN_HAND))
   const keep = setInterval(
     () => void takeInHand(pool, numbersOf(left), IN_HAND).catch(() => {}),
     IN_HAND / 3,
