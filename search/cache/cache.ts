@@ -65,11 +65,12 @@ const MB = 1 << 20
  * Sizes of caches that fit a machine. Together they take a tenth of its memory. Each has an upper
  * limit, because still more memory would be of no use. On 16 GB and more they are 1.2 GB.
  *
- * @param memory bytes of the machine, or of the container where it has a limit
+ * @param scale by which each size is multiplied
  */
-export function defaultCacheSizes(memory: number = availableMemory()): CacheSizes {
+export function defaultCacheSizes(scale = 1): CacheSizes {
+  const memory = availableMemory()
   const share = (part: number, most: number) =>
-    Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
+    Math.floor(scale * Math.min(most, Math.max(4 * MB, Math.floor(memory / part))))
   return {
     postings: share(28, 512 * MB),
     columns: share(28, 512 * MB),

@@ -290,19 +290,9 @@ const archiveFailures = counter(
  *
  * @param processes that share the port. Each has an equal part, so that the sum stays the same
  */
-function cacheSizesOf(config: Config, processes: number): CacheSizes {
-  const { postings, columns, verified, counts, articles, names } = defaultCacheSizes()
-  const fitting = postings + columns + verified + counts + articles + names
-  const scale = (config.SEARCH_CACHE > 0 ? config.SEARCH_CACHE / fitting : 1) / processes
-  const size = (bytes: number) => Math.floor(bytes * scale)
-  return {
-    postings: size(postings),
-    columns: size(columns),
-    verified: size(verified),
-    counts: size(counts),
-    articles: size(articles),
-    names: size(names),
-  }
+function cacheSizesOf({ SEARCH_CACHE }: Config, processes: number): CacheSizes {
+  const fitting = Object.values(defaultCacheSizes()).reduce((sum, bytes) => sum + bytes, 0)
+  return defaultCacheSizes((SEARCH_CACHE > 0 ? SEARCH_CACHE / fitting : 1) / processes)
 }
 
 /**
