@@ -7,7 +7,6 @@ import { ArchiveFailure } from '#search/archive/client'
 import { NoPermit } from '#services/api/access/permits'
 import { ApiError, invalid } from '#services/api/contract/errors'
 import { RETRY_UNAVAILABLE, type SearchMode } from '#services/api/contract/parameters'
-import type { ErrorObject } from '#services/api/contract/resources'
 import { DeskRefusal } from '#shared/desk/feeds'
 import type { Logger } from '#shared/log/logger'
 import { isTransient } from '#shared/postgres/pool'
@@ -50,11 +49,6 @@ export interface Answer<Body = Buffer> extends Content<Body> {
 export const etagOf = ({ tagged }: { tagged: string | Buffer }): string =>
   `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
-/** An answer whose ETag covers its whole body. */
-function wholeContent(contentType: string, body: string): Content {
-  return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
-}
-
 /** An answer in JSON about something that was found. */
 export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchMs = 0): Answer => ({
   ...jsonContent(body),
@@ -63,8 +57,13 @@ export const jsonAnswer = (body: string, search: SearchMode = 'keyword', searchM
   isEmpty: false,
 })
 
-export const jsonContent = (body: string): Content =>
-  wholeContent('application/json; charset=utf-8', body)
+/** An answer in JSON whose ETag covers its whole body. */
+export const jsonContent = (body: string): Content => ({
+  contentType: 'application/json; charset=utf-8',
+  tagged: body,
+  untagged: () => '',
+  body: () => Buffer.from(body),
+})
 
 /**
  * Sends an answer, or 304 when the client has it (decision 8).
@@ -206,10 +205,9 @@ export function notesOf(log: Logger): NoteError {
     // While Postgres is away, each request without a key fails. We log only some of these failures.
     if (error.status >= 500 && !hasLeft && (!isAnybodys(response) || isWritten())) {
       const cause = error.cause instanceof Error ? error.cause : error
-      log.error(
-        { request: response.locals.requestId, code: error.code, err: detail(cause) },
-        'request failed',
-      )
+      const { message, stack } = cause
+      const err = { message, stack, code: 'code' in cause ? cause.code : undefined }
+      log.error({ request: response.locals.requestId, code: error.code, err }, 'request failed')
     }
     return error
   }
@@ -228,25 +226,9 @@ export function sendError(note: NoteError): ErrorRequestHandler {
       .vary('Accept-Encoding')
       .status(error.status)
       .set({ ...error.headers, 'Cache-Control': 'no-store' })
-    response.json(errorObject(error))
-  }
-}
-
-function detail(error: Error): Record<string, unknown> {
-  return {
-    message: error.message,
-    stack: error.stack,
-    ...('code' in error ? { code: error.code } : {}),
-  }
-}
-
-/** The error object of the contract. Operations beside the contract have further codes. */
-function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError, 'code'> {
-  return {
-    status: 'error',
-    code: error.code,
-    message: error.message,
-    ...(error.errors === undefined ? {} : { errors: error.errors }),
+    const { code, message, errors } = error
+    // The error object of the contract. Operations beside the contract have further codes.
+    response.json({ status: 'error', code, message, errors })
   }
 }
 
