@@ -53,7 +53,7 @@ export interface OperatorPages {
  * contain no figure.
  */
 export async function openOperatorPages(parts: OperatorParts): Promise<OperatorPages> {
-  const { config, log, lock, readiness } = parts
+  const { config, log, lock } = parts
   const pool = createPool(
     config.DATABASE_URL,
     'status',
@@ -67,7 +67,7 @@ export async function openOperatorPages(parts: OperatorParts): Promise<OperatorP
     },
   )
   const queues = openQueues(config, log)
-  const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME })
+  const figures = openFigures(pool, queues, parts)
 
   const router = Router({ strict: true, caseSensitive: true })
   router.use('/status', requireOperator(config.OPERATOR_KEY, lock))
@@ -180,14 +180,11 @@ const NEWEST = 50
  * Reads the figures for the page. Each part is read separately, and at most once in its time of
  * `FRESH` for all viewers.
  */
-export function openFigures(parts: {
-  pool: Pool
-  queues: Pick<Queues, 'counts'>
-  readiness: Readiness
-  config: Config
-  service: string
-}): () => Promise<Figures<Date>> {
-  const { pool, queues, readiness, config, service } = parts
+function openFigures(
+  pool: Pool,
+  queues: Queues,
+  { readiness, config }: OperatorParts,
+): () => Promise<Figures<Date>> {
   const stalls = createStalls()
   const read = {
     flow: shared(() => readFlow(pool), FRESH.flow),
@@ -231,7 +228,7 @@ export function openFigures(parts: {
       ])
     const figures = {
       at: new Date().toISOString(),
-      service,
+      service: config.SERVICE_NAME,
       flow,
       running,
       machines,
