@@ -96,6 +96,28 @@ t.test('what is broken off is asked again, what stays silent ends', async t => {
   t.equal(stopped, stopping.reason, 'a signal ends it with its own reason')
 })
 
+t.test('a poll ends with its own signal, and with that of its client', async t => {
+  for (const whose of ['poll', 'client'] as const) {
+    for (const fate of ['silence', 'pass'] as const) {
+      const signals = { poll: new AbortController(), client: new AbortController() }
+      const { signal } = signals.client
+      const client = perscope.createClient({
+        url: road.url,
+        key,
+        signal,
+        timeout: 3_000,
+        retries: 0,
+      })
+      road.next(fate)
+      const began = Date.now()
+      setTimeout(() => signals[whose].abort(whose), 300)
+      const polled = all(client.poll({}, { every: 3_000, signal: signals.poll.signal }))
+      t.equal(await thrown(polled), whose, fate)
+      t.ok(Date.now() - began < 2_500, 'at once')
+    }
+  }
+})
+
 t.test('whatever else answers, the error is a PerscopeError with its own sentence', async t => {
   const foreign = await openForeign()
   t.teardown(() => foreign.close())

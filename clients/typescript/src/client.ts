@@ -155,6 +155,7 @@ export interface PollOptions {
   since?: string | Date | undefined
   /** ms between two rounds; without it there is one round. */
   every?: number | undefined
+  /** Aborts the requests and waits of this poll, as the client's signal does. */
   signal?: AbortSignal | undefined
 }
 

@@ -45,11 +45,10 @@ export function createClient(options: ClientOptions): Client {
         left -= page.articles.length
       }
     },
-    poll: (query = {}, own = {}) =>
-      poll(transport, query, {
-        ...own,
-        ...(own.signal || !options.signal ? {} : { signal: options.signal }),
-      }),
+    poll(query = {}, own = {}) {
+      const signals = [options.signal, own.signal].filter(one => one !== undefined)
+      return poll(transport, query, { ...own, signal: AbortSignal.any(signals) })
+    },
     counts: query => get('/explore/counts', query),
     copies: query => listed('/explore/copies', query),
     related: id => listed('/explore/related', { id }),
@@ -90,7 +89,7 @@ async function* poll(
 ): AsyncGenerator<PollBatch, void, undefined> {
   let now = beginning(query, state, since)
   for (;;) {
-    for await (const batch of round(transport, query, now)) {
+    for await (const batch of round(transport, query, now, signal)) {
       now = batch.state
       yield batch
     }
@@ -131,6 +130,7 @@ async function* round(
   transport: Transport,
   query: PollQuery,
   state: PollState,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<PollBatch> {
   const question = {
     ...query,
@@ -149,6 +149,7 @@ async function* round(
       articlesPath(query),
       { ...question, cursor },
       isFirst ? state.etag : null,
+      signal,
     )
     if (answer.status === 304) return
     const page = answer.body

@@ -37,8 +37,16 @@ const LONGEST_ANSWER = 32 * 1024 * 1024
 export interface Transport {
   /** The counters of the latest answer; null: there was none. */
   limits(): Limits | null
-  /** @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason */
-  ask<Body>(path: string, query: Query, etag?: string | null): Promise<Answer<Body>>
+  /**
+   * @param signal in place of the client's
+   * @throws ApiError, NoAnswerError, ForeignAnswerError, or the signal's reason
+   */
+  ask<Body>(
+    path: string,
+    query: Query,
+    etag?: string | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Body>>
   /**
    * Sends a change. It is repeated only after an answer 429, because the API then did nothing.
    * @throws as `ask`
@@ -49,13 +57,14 @@ export interface Transport {
 export function createTransport(options: ClientOptions): Transport {
   const base = checkedUrl(options.url)
   const key = checkedKey(options.key)
-  const { timeout = 30_000, retries = 5, longestWait = 120_000, signal } = options
+  const { timeout = 30_000, retries = 5, longestWait = 120_000 } = options
   if (!(timeout > 0)) throw new PerscopeError('timeout must be a number of ms above 0.')
   let limits: Limits | null = null
 
   async function once<Body>(
     address: string,
     etag: string | null,
+    signal: AbortSignal | undefined,
     sent: RequestInit = {},
   ): Promise<Answer<Body>> {
     const headers = {
@@ -94,6 +103,7 @@ export function createTransport(options: ClientOptions): Transport {
   async function repeated<T>(
     attemptOnce: () => Promise<T>,
     mayRepeat: (error: unknown) => boolean,
+    signal: AbortSignal | undefined,
   ): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -109,16 +119,19 @@ export function createTransport(options: ClientOptions): Transport {
 
   return {
     limits: () => limits,
-    ask<Body>(path: string, query: Query, etag: string | null = null) {
+    ask<Body>(path: string, query: Query, etag: string | null = null, signal = options.signal) {
       return repeated(
-        () => once<Body>(`${base}${path}${queryString(query)}`, etag),
+        () => once<Body>(`${base}${path}${queryString(query)}`, etag, signal),
         () => true,
+        signal,
       )
     },
     async send<Body>(method: string, path: string, content?: object) {
       const sent = { method, ...(content === undefined ? {} : { body: JSON.stringify(content) }) }
       const isRefused = (error: unknown) => error instanceof ApiError && error.status === 429
-      return (await repeated(() => once<Body>(`${base}${path}`, null, sent), isRefused)).body
+      const { signal } = options
+      const attempt = () => once<Body>(`${base}${path}`, null, signal, sent)
+      return (await repeated(attempt, isRefused, signal)).body
     },
   }
 }
