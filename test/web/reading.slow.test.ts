@@ -201,6 +201,16 @@ if (browserPath === undefined) {
     t.equal(await page.evaluate('scrollY'), 0, 'another search begins at its top')
   })
 
+  t.test('a reload tells the places of every page that it loads again', async t => {
+    const { page } = await open(t, `/?q=deich#key=${secret}`, wide)
+    await cards(page).nth(24).scrollIntoViewIfNeeded()
+    await cards(page).nth(49).scrollIntoViewIfNeeded()
+    await page.reload()
+    const places = page.getByText('2 places in the text')
+    await places.nth(49).waitFor({ timeout: 10_000 })
+    t.equal(await cards(page).first().getByText('2 places in the text').count(), 1)
+  })
+
   t.test('on paper: the search, its filters and the addresses; no form', async t => {
     const { page } = await open(t, `/?q=brussel&language=nl#key=${secret}`, wide)
     await cards(page).first().waitFor()

@@ -159,14 +159,16 @@ export function useResults(
   first: First | null,
 ): LoadedResults {
   const [results, setResults] = useState(NOTHING)
-  const running = useRef<AbortController | null>(null)
+  const running = useRef(new AbortController())
   const given = useRef(first)
 
   const load = useCallback(async (of: Search, cursor: string | null) => {
-    running.current?.abort()
-    const mine = new AbortController()
-    running.current = mine
-    const asking = { signal: mine.signal }
+    // A further page leaves the requests about the copies and matches of earlier pages alone.
+    if (cursor === null) {
+      running.current.abort()
+      running.current = new AbortController()
+    }
+    const asking = { signal: running.current.signal }
     setResults(before => ({
       ...before,
       loading: cursor === null ? 'first' : 'more',
@@ -224,7 +226,7 @@ export function useResults(
   useEffect(() => {
     if (search === null) setResults(NOTHING)
     else void load(search, null)
-    return () => running.current?.abort()
+    return () => running.current.abort()
   }, [search, round, load])
 
   const { of, next, loading } = results
