@@ -44,6 +44,40 @@ export function Segments<V extends string>(props: {
   )
 }
 
+/** A choice between values in a list that opens, each with its name and the name's language. */
+export function Select<V extends string | number>({
+  options,
+  onChoose,
+  ...attributes
+}: ComponentProps<'select'> & {
+  value: V
+  options: readonly (readonly [value: V, name: string | undefined, lang?: string])[]
+  onChoose(value: V): void
+}): VNode {
+  return (
+    <select
+      {...attributes}
+      onChange={event => {
+        const chosen = options[event.currentTarget.selectedIndex]
+        if (chosen !== undefined) onChoose(chosen[0])
+      }}
+    >
+      {options.map(([one, name, lang]) => (
+        <option key={one} value={one} lang={lang}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** The languages, each by its own name, as the options of a `Select`. */
+export const LANGUAGE_OPTIONS: [Language, string, Language][] = LANGUAGES.map(one => [
+  one,
+  OWN_NAMES[one],
+  one,
+])
+
 /**
  * A part of the page that is open on wide screens, and folded on narrow ones. Its content is made
  * when it is first opened, so it requests nothing before.
@@ -151,20 +185,12 @@ export function Header({
   const { words, language } = useSpeech()
   return (
     <Bar>
-      <select
+      <Select
         aria-label={words.app.language}
         value={language}
-        onChange={event => {
-          const chosen = LANGUAGES.find(one => one === event.currentTarget.value)
-          if (chosen !== undefined) onLanguage(chosen)
-        }}
-      >
-        {LANGUAGES.map(one => (
-          <option key={one} value={one} lang={one}>
-            {OWN_NAMES[one]}
-          </option>
-        ))}
-      </select>
+        options={LANGUAGE_OPTIONS}
+        onChoose={onLanguage}
+      />
       {onForget && <a href="/searches">{words.kept.title}</a>}
       {onForget && <Button class="quiet" onClick={onForget} text={words.key.forget} />}
     </Bar>

@@ -4,7 +4,7 @@ import type { Count } from '#clients/typescript/src/index'
 import { COUNTRIES, LANGUAGES } from '#shared/articles/article'
 import type { Search } from '#web/explorer/search/search'
 import { type Look, useChart } from '#web/parts/chart'
-import { Button } from '#web/parts/controls.tsx'
+import { Button, Select } from '#web/parts/controls.tsx'
 import { Figures } from '#web/parts/table.tsx'
 import { type Speech, useSpeech } from '#web/words/index'
 import { type FigureProps, TIME_UNITS, type TimeUnit, useCounts } from './counts.tsx'
@@ -90,18 +90,15 @@ export function Units(props: {
   const { words, say } = useSpeech()
   const { units } = words.insights
   return (
-    <select
+    <Select
       aria-label={words.insights.unit}
       value={unit ?? ''}
-      onChange={event => onUnit(TIME_UNITS.find(one => one === event.currentTarget.value) ?? null)}
-    >
-      <option value="">{say(units.fitting, { unit: units[drawn].toLowerCase() })}</option>
-      {TIME_UNITS.map(one => (
-        <option key={one} value={one}>
-          {units[one]}
-        </option>
-      ))}
-    </select>
+      options={[
+        ['', say(units.fitting, { unit: units[drawn].toLowerCase() })],
+        ...TIME_UNITS.map(one => [one, units[one]] as const),
+      ]}
+      onChoose={chosen => onUnit(chosen || null)}
+    />
   )
 }
 

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { LIMITS } from '#services/api/contract/limits'
 import type { Order, SearchMode, Sort } from '#services/api/contract/parameters'
 import { COUNTRIES, LANGUAGES } from '#shared/articles/article'
-import { Button, focusIfLost, useLater } from '#web/parts/controls.tsx'
+import { Button, focusIfLost, Select, useLater } from '#web/parts/controls.tsx'
 import { beginOf, dayOf, daysBefore, endOf } from '#web/parts/time'
 import { useSpeech } from '#web/words/index'
 import { Choice, type FilterProps, Group, NameField, switched } from './fields.tsx'
@@ -230,21 +230,15 @@ function Ordering({ search, errors, onChange }: FilterProps) {
   const possible = NAMES.filter(name => name !== 'best' || search.mode === 'semantic')
   return (
     <Group label={words.filters.sort} errors={errors.sort ?? errors.order}>
-      <select
+      <Select
         aria-label={words.filters.sort}
         value={present}
-        onChange={event => {
-          const name = possible.find(one => one === event.currentTarget.value) ?? 'newest'
+        options={possible.map(name => [name, words.filters.orders[name]])}
+        onChoose={name => {
           const [chosen, order] = ORDERS[name]
           onChange({ sort: chosen === DEFAULTS[search.mode] ? null : chosen, order })
         }}
-      >
-        {possible.map(name => (
-          <option key={name} value={name}>
-            {words.filters.orders[name]}
-          </option>
-        ))}
-      </select>
+      />
     </Group>
   )
 }

@@ -1,7 +1,14 @@
 import type { RefObject, VNode } from 'preact'
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { OutletSet } from '#clients/typescript/src/index'
-import { Button, focusIfLost, useAsking, useStateOf, useWork } from '#web/parts/controls.tsx'
+import {
+  Button,
+  focusIfLost,
+  Select,
+  useAsking,
+  useStateOf,
+  useWork,
+} from '#web/parts/controls.tsx'
 import { FailureNotice, saidOf } from '#web/parts/failure-notice.tsx'
 import { ask, askFile, type Failure, isListOf, isOneOf } from '#web/parts/request'
 import { useSpeech } from '#web/words/index'
@@ -86,19 +93,15 @@ export function Outlets(props: { search: Search; onChange(change: Partial<Search
       {sets.length > 0 && (
         <label>
           {words.sets.yours}
-          <select
+          <Select
             ref={yours}
             value={known?.name ?? changed ?? ''}
-            onChange={event => {
+            options={['', ...sets.map(one => one.name)].map(one => [one, one])}
+            onChoose={chosen => {
               setChanged(null)
-              choose(event.currentTarget.value ? [event.currentTarget.value] : [])
+              choose(chosen === '' ? [] : [chosen])
             }}
-          >
-            <option value="" />
-            {sets.map(one => (
-              <option key={one.name}>{one.name}</option>
-            ))}
-          </select>
+          />
         </label>
       )}
       {known !== undefined && (

@@ -1,8 +1,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Alert, AlertTerms, KeptSearch } from '#clients/typescript/src/index'
-import { LANGUAGES, OWN_NAMES } from '#shared/articles/article'
-import { Button, CopyButton, useAsking } from '#web/parts/controls.tsx'
+import { Button, CopyButton, LANGUAGE_OPTIONS, Select, useAsking } from '#web/parts/controls.tsx'
 import { FailureNotice, saidOf } from '#web/parts/failure-notice.tsx'
 import { ask, type Failure, hasList, isOneOf } from '#web/parts/request'
 import { useSpeech, type Words } from '#web/words/index'
@@ -218,27 +217,24 @@ function AlertForm(props: {
         )}
         <label>
           {alert.when}
-          <select
+          <Select
             value={each}
-            onChange={({ currentTarget: { value } }) => {
-              if (value === 'once' || value === 'day' || value === 'week') EACH[value]()
-            }}
-          >
-            <option value="once">{alert.atOnce}</option>
-            <option value="day">{alert.daily}</option>
-            <option value="week">{alert.weekly}</option>
-          </select>
+            options={[
+              ['once', alert.atOnce],
+              ['day', alert.daily],
+              ['week', alert.weekly],
+            ]}
+            onChoose={chosen => EACH[chosen]()}
+          />
         </label>
         {day !== null && (
           <label>
             {alert.day}
-            <select value={day} onChange={event => digest(Number(event.currentTarget.value), time)}>
-              {alert.days.map((name, at) => (
-                <option key={name} value={at}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={day}
+              options={alert.days.map((name, at) => [at, name])}
+              onChoose={chosen => digest(chosen, time)}
+            />
           </label>
         )}
         {when !== AT_ONCE && (
@@ -254,31 +250,20 @@ function AlertForm(props: {
             </label>
             <label>
               {alert.zone}
-              <select value={zone} onChange={event => setZone(event.currentTarget.value)}>
-                {[...new Set([mine, zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(
-                  one => (
-                    <option key={one}>{one}</option>
-                  ),
-                )}
-              </select>
+              <Select
+                value={zone}
+                options={[
+                  ...new Set([mine, zone, 'UTC', ...Intl.supportedValuesOf('timeZone')]),
+                ].map(one => [one, one])}
+                onChoose={one => setZone(one)}
+              />
             </label>
           </>
         )}
         {noMail === null && !WEB.test(typed) && (
           <label>
             {alert.language}
-            <select
-              value={mailed}
-              onChange={({ currentTarget: { value } }) =>
-                setMailed(LANGUAGES.find(one => one === value) ?? mailed)
-              }
-            >
-              {LANGUAGES.map(one => (
-                <option key={one} value={one}>
-                  {OWN_NAMES[one]}
-                </option>
-              ))}
-            </select>
+            <Select value={mailed} options={LANGUAGE_OPTIONS} onChoose={one => setMailed(one)} />
           </label>
         )}
         <Lately days={within} onDays={setWithin} />
