@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
+import express, { type Express, type RequestHandler, type Response, Router } from 'express'
 import type { Config } from '#shared/config/config'
 import { BOT_PATH } from '#shared/outlets/rights'
 import { checkKey, type KeptFor, limitRate } from './access/access.ts'
@@ -15,7 +15,7 @@ import { FEED_PATH } from './feeds/feed-address.ts'
 import { checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { refuseMethod, refusePath, sendError } from './http/answer.ts'
 import { readBody } from './http/body.ts'
-import { healthPages } from './http/health.ts'
+import { addHealthPages } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { crossOrigin, pageSecurity, securityHeaders } from './http/security.ts'
 import { trustProxy } from './http/trust-proxy.ts'
@@ -27,9 +27,9 @@ import {
   type Parts,
   toolsOf,
 } from './operations.ts'
-import { botPage, WELL_KNOWN_PATHS, wellKnownPages } from './site/bot.ts'
-import { REFERENCE_PATHS, referencePages } from './site/reference.ts'
-import { explorerWith, webPages } from './site/web.ts'
+import { addBotPage, addWellKnownPages, WELL_KNOWN_PATHS } from './site/bot.ts'
+import { addReferencePages, REFERENCE_PATHS } from './site/reference.ts'
+import { addWebPages, explorerWith } from './site/web.ts'
 
 /**
  * The whole HTTP interface, in the order in which a request meets it. First the request gets its id
@@ -54,12 +54,14 @@ export function createApp(parts: Parts): Express {
   app.get('/v1/articles', admittedWith(list.kept), list.answer)
   app.get('/v1/articles.rss', admittedWith(feed.kept), feed.answer)
 
-  app.use(readingAlone(healthPages(parts.readiness)))
-  app.use(readingAlone(referencePages(config.SERVICE_NAME)))
-  app.get(ARTICLE_PAGE, pageSecurity(), removedPage(pool, parts.strangers, explorerWith))
-  app.use(readingAlone(webPages()))
-  app.use(readingAlone(botPage(config)))
-  app.use(readingAlone(wellKnownPages(config, parts.publicUrl)))
+  const pages = Router({ strict: true, caseSensitive: true })
+  addHealthPages(pages, parts.readiness)
+  addReferencePages(pages, config.SERVICE_NAME)
+  pages.get(ARTICLE_PAGE, pageSecurity(), removedPage(pool, parts.strangers, explorerWith))
+  addWebPages(pages)
+  addBotPage(pages, config)
+  addWellKnownPages(pages, config, parts.publicUrl)
+  app.use(readingAlone(pages))
   const citations = citing({
     ...tools,
     ...identityOf(tools),

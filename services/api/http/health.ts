@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import type { SearchIndex } from '#search/index'
 import type { Logger } from '#shared/log/logger'
 import { shared } from '#shared/metrics'
@@ -26,8 +26,7 @@ const FRESH = 1_000
  * `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing or while
  * the process warms up. It also names the missing dependencies.
  */
-export function healthPages({ required, semantic, warmUp }: Readiness): Router {
-  const router = Router({ strict: true, caseSensitive: true })
+export function addHealthPages(router: Router, { required, semantic, warmUp }: Readiness): void {
   const look = shared(async () => {
     const [needed, others] = await Promise.all([required(), semantic()])
     const ready = Object.keys(needed).length === 0
@@ -44,7 +43,6 @@ export function healthPages({ required, semantic, warmUp }: Readiness): Router {
     else if (warmUp.isOver()) response.json({ status, missing, warm })
     else response.status(503).json({ status: 'warming up', missing, warm })
   })
-  return router
 }
 
 const noStore: RequestHandler = (_request, response, next) => {

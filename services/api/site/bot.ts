@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import { SNIPPET_LENGTH } from '#search/analysis/text'
 import { pageSecurity } from '#services/api/http/security'
 import { type Language, OWN_NAMES } from '#shared/articles/article'
@@ -38,13 +38,11 @@ const SIGNALS = [
 const WORDS: Record<Language, Words> = words
 
 /** `/bot`: information about the crawler for publishers, without a key. */
-export function botPage(config: Config): Router {
+export function addBotPage(router: Router, config: Config): void {
   const file = makeFile('text/html; charset=utf-8', botHtml(config))
   const answer: RequestHandler = (request, response) =>
     sendFile(request, response, file, 'public, max-age=300')
-  const router = Router({ strict: true, caseSensitive: true })
   router.get(BOT_PATH, pageSecurity(), answer)
-  return router
 }
 
 function botHtml({ CRAWL_USER_AGENT, CRAWL_FROM, SERVICE_NAME }: Config): string {
@@ -100,13 +98,11 @@ const FILES: Readonly<Record<string, WebFile>> = {
 export const WELL_KNOWN_PATHS: string[] = [...Object.keys(FILES), '/.well-known/security.txt']
 
 /** The pages of `WELL_KNOWN_PATHS`, without a key. */
-export function wellKnownPages(config: Config, publicUrl: string): Router {
-  const router = Router({ strict: true, caseSensitive: true })
+export function addWellKnownPages(router: Router, config: Config, publicUrl: string): void {
   router.get(WELL_KNOWN_PATHS, (request, response) => {
     const file = FILES[request.path] ?? makeFile(TEXT, securityText(config, publicUrl, new Date()))
     return sendFile(request, response, file, 'public, max-age=86400')
   })
-  return router
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type RequestHandler, Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import { PACKAGES } from '#clients/build'
 import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '#services/api/contract/guide'
 import { openApiDocument } from '#services/api/contract/openapi'
@@ -46,13 +46,11 @@ export const REFERENCE_PATHS: string[] = Object.keys(ASSETS)
  * requests with a key of their own. It is Swagger UI from this server, and the page loads nothing
  * from another server. Its packages for clients are at `/clients/…`.
  */
-export function referencePages(serviceName: string): Router {
-  const router = Router({ strict: true, caseSensitive: true })
+export function addReferencePages(router: Router, serviceName: string): void {
   // Swagger UI writes style attributes.
   router.get('/docs', pageSecurity({ inlineStyles: true }))
   router.get('/docs/changes', pageSecurity())
   for (const [path, make] of Object.entries(ASSETS)) router.get(path, serve(make, serviceName))
-  return router
 }
 
 /** Makes the asset at the first request for it, and keeps it. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { BuildOptions } from 'esbuild'
-import { type RequestHandler, Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import { ARTICLE_PAGE } from '#services/api/explore/article-by-id'
 import { pageSecurity } from '#services/api/http/security'
 import { escapeMarkup } from '#shared/encoding/markup'
@@ -39,8 +39,7 @@ export function webBundle(): Promise<WebBundle> {
  * handlers get a path that names no file. They also get the pages when a client does not prefer
  * HTML, so that programs get the contract's error (decision 5).
  */
-export function webPages(): Router {
-  const router = Router({ strict: true, caseSensitive: true })
+export function addWebPages(router: Router): void {
   router.get(
     ['/', ARTICLE_PAGE, '/searches'],
     asBrowsersAsk,
@@ -57,7 +56,6 @@ export function webPages(): Router {
     if (file === undefined) next()
     else await sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
   })
-  return router
 }
 
 /** The explorer's page with some data in it, and with texts for readers without scripts. */
@@ -76,11 +74,9 @@ export async function explorerWith(
     .replace('</noscript>', () => `${plain.join('')}</noscript>`)
 }
 
-/**
- * Leaves the router unless the client prefers HTML. A client that accepts anything gets no page.
- */
+/** Skips the page unless the client prefers HTML. A client that accepts anything gets no page. */
 const asBrowsersAsk: RequestHandler = (request, _response, next) => {
-  next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'router')
+  next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'route')
 }
 
 /** The pages of `web/`, and the sentence that each shows where no script runs. */
