@@ -235,6 +235,19 @@ t.test(
   },
 )
 
+t.test('a caller who leaves during the trial opens the endpoint to nobody', async t => {
+  let isSilent = false
+  const { asked, url } = await endpoint(t, () => (isSilent ? 'never' : { status: 503, json: {} }))
+  const embeddings = open(url, 'unknown')
+  const ask = (ms: number) => failing(embeddings.embedQuery('q', AbortSignal.timeout(ms)))
+  for (let time = 0; time < 3; time++) await ask(2_000)
+  isSilent = true
+  await new Promise(resolve => setTimeout(resolve, 600))
+  await ask(50)
+  await Promise.all([ask(100), ask(100), ask(100)])
+  t.equal(asked.length, 5, 'one tries')
+})
+
 t.test('an address may be whole, or end where the protocol begins', async t => {
   for (const [given, asked] of [
     ['http://h:1', 'http://h:1/v1/embeddings'],

@@ -83,10 +83,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
    * the endpoint.
    */
   const hasty = new WeakSet<Error>()
-  const circuit = createCircuit(
-    'The embedding endpoint',
-    error => error instanceof EmbeddingFailure && error.kind === 'unavailable' && !hasty.has(error),
-  )
+  const circuit = createCircuit('The embedding endpoint', error => {
+    if (!(error instanceof EmbeddingFailure)) return false
+    return hasty.has(error) ? null : error.kind === 'unavailable'
+  })
   let notBefore = 0
 
   /**

@@ -27,13 +27,13 @@ export interface Circuit {
  * a trial that hangs, 1.1 s where ours fails at once.
  *
  * @param name of the service, for the sentence of `CircuitOpen`
- * @param counts whether an error counts as a failure. A bad request, or a caller who left, should
- *   not count.
+ * @param counts whether an error counts as a failure. A bad request should not count. null: the
+ *   error says nothing about the service, as when its caller has left
  * @param failures in a row that open it
  */
 export function createCircuit(
   name: string,
-  counts: (error: unknown) => boolean,
+  counts: (error: unknown) => boolean | null,
   failures: number = FAILURES,
 ): Circuit {
   let failuresInARow = 0
@@ -74,9 +74,10 @@ export function createCircuit(
         close()
         return result
       } catch (error) {
-        if (counts(error)) countFailure(error, isTrial)
+        const isFailure = counts(error)
+        if (isFailure) countFailure(error, isTrial)
         // The service has answered the trial, even though it refused this request.
-        else if (isTrial) close()
+        else if (isTrial && isFailure === false) close()
         throw error
       } finally {
         if (isTrial) trying = false
