@@ -83,7 +83,7 @@ const LLMS = `# Perscope
 - [Reference](/docs) of the HTTP API; [its OpenAPI document](/v1/openapi.json), and [what is beside it](/explore/openapi.json)
 `
 
-/** The logo of the pages (web/parts/page.html). */
+/** The logo of the pages. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#115e67"/><path d="M9 26V6h8a6.5 6.5 0 0 1 0 13h-4" fill="none" stroke="#fff" stroke-width="3.4"/></svg>'
 
