@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import type { Related } from '#clients/typescript/src/index'
 import type { Match } from '#search/browser'
 import { snippetText } from '#shared/articles/article'
-import { useLater, useWork } from '#web/parts/controls.tsx'
+import { useLater, useTitle, useWork } from '#web/parts/controls.tsx'
 import { FailureNotice } from '#web/parts/failure-notice.tsx'
 import { ask, isOneOf, type Outcome, safeAddress } from '#web/parts/request'
 import { ago } from '#web/parts/time'
@@ -44,9 +44,7 @@ export function ArticlePage(props: { id: string; isPasted: boolean; onForget(): 
   )
   useWork(lookBeside)
   const title = article?.title || words.results.page
-  useEffect(() => {
-    document.title = `${title} – Perscope`
-  }, [title])
+  useTitle(title)
   const before = useMemo(notedPlace, [])
   const failure = outcome?.kind === 'failure' ? outcome : null
   const isGone = failure?.code === 'article_removed'

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { AlertTerms, KeptSearch, WhatIsNew } from '#clients/typescript/src/index'
 import { sentencesOf } from '#search/browser'
-import { Button, useAsking, useReturn, useWork } from '#web/parts/controls.tsx'
+import { Button, useAsking, useReturn, useTitle, useWork } from '#web/parts/controls.tsx'
 import { FailureNotice } from '#web/parts/failure-notice.tsx'
 import { ask, askFile, isRecord, type Outcome } from '#web/parts/request'
 import { type Forms, useSpeech } from '#web/words/index'
@@ -132,9 +132,7 @@ export function KeptPage({ onForget }: { onForget(): void }): VNode {
   useReturn(kept?.some(({ alert }) => alert?.state === 'asked') ?? false, look)
   useOutletNames()
   const [dragged, setDragged] = useState<number | null>(null)
-  useEffect(() => {
-    document.title = `${words.kept.title} – Perscope`
-  }, [words])
+  useTitle(words.kept.title)
   /** Moves a search to the place of another. */
   const move = (from: number, to: number) => {
     const one = kept?.[from]

@@ -11,6 +11,7 @@ import {
   Unfolding,
   useLater,
   useStateOf,
+  useTitle,
 } from '#web/parts/controls.tsx'
 import type { Failure } from '#web/parts/request'
 import { useSpeech } from '#web/words/index'
@@ -132,9 +133,7 @@ export function SearchPage(props: {
         ? words.results.searching
         : say(words.filters.show, { n: number(n) + (results.estimate ? '+' : '') }, n)
   const dimmed = results.loading === 'first' ? ' stale' : ''
-  useEffect(() => {
-    document.title = `${search.q || words.search.title} – Perscope`
-  }, [search.q, words])
+  useTitle(search.q || words.search.title)
   return (
     <main class="explorer wide">
       <SearchForm

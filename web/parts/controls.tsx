@@ -247,6 +247,13 @@ export function useWork(work: (signal: AbortSignal) => Promise<void>): void {
   }, [work])
 }
 
+/** Names the page in its title. */
+export function useTitle(name: string): void {
+  useEffect(() => {
+    document.title = `${name} – Perscope`
+  }, [name])
+}
+
 /** Looks again whenever the reader comes back to the page. */
 export function useReturn(isWanted: boolean, look: () => void): void {
   useEffect(() => {

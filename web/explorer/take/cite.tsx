@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Citation } from '#clients/typescript/src/index'
 import { Card } from '#web/explorer/article.tsx'
 import { CloseLine } from '#web/explorer/insights/counts.tsx'
 import { inWords } from '#web/explorer/search/in-words'
 import { addressOf, readStored, type Search, writeSearch } from '#web/explorer/search/search'
 import type { Article } from '#web/explorer/search/use-results'
-import { Button, CopyButton, useAsking, useStateOf } from '#web/parts/controls.tsx'
+import { Button, CopyButton, useAsking, useStateOf, useTitle } from '#web/parts/controls.tsx'
 import { FailureNotice } from '#web/parts/failure-notice.tsx'
 import { ask, askFile, hasList, isRecord, pageKey } from '#web/parts/request'
 import { useSpeech } from '#web/words/index'
@@ -64,9 +64,7 @@ export function CitePage({ children }: { children: ComponentChildren }): VNode {
       : isRemoved(citation)
         ? say(words.cite.removed, { day: date(new Date(citation.removed_at), 'day') })
         : words.cite.title
-  useEffect(() => {
-    document.title = `${title} – Perscope`
-  }, [title])
+  useTitle(title)
   if (citation === null || isRemoved(citation)) {
     return (
       <main class="wide alone" id="results">
