@@ -3,7 +3,7 @@ import './explorer.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '#shared/articles/article'
-import { Button, Footer, Header, KeyTaker, useLater } from '#web/parts/controls.tsx'
+import { Button, Footer, Header, KeyTaker, useEvent, useLater } from '#web/parts/controls.tsx'
 import {
   forgetKey,
   keyIn,
@@ -41,21 +41,15 @@ function useKey(offeredAtFirst: string | null) {
   const [first, setFirst] = useState<First | null>(null)
   const [offered, setOffered] = useState(offeredAtFirst)
   const [isPasted, setPasted] = useState(false)
-  useEffect(() => {
-    // Runs when somebody opens an address with a key in a tab that is already open.
-    const look = () => {
-      const other = takeKeyFromAddress()
-      if (other === null) setKey(knownKey())
-      else setOffered(other)
-    }
-    addEventListener('hashchange', look)
-    // Runs when another tab has changed the key of the device.
-    addEventListener('storage', look)
-    return () => {
-      removeEventListener('hashchange', look)
-      removeEventListener('storage', look)
-    }
-  }, [])
+  const look = () => {
+    const other = takeKeyFromAddress()
+    if (other === null) setKey(knownKey())
+    else setOffered(other)
+  }
+  // Somebody opens an address with a key in a tab that is already open.
+  useEvent('hashchange', look)
+  // Another tab has changed the key of the device.
+  useEvent('storage', look)
   const use = useCallback((chosen: string, answered: First | null, onDevice = false) => {
     rememberKey(chosen, onDevice)
     setOffered(null)

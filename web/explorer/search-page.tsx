@@ -9,6 +9,7 @@ import {
   KeyTaker,
   Segments,
   Unfolding,
+  useEvent,
   useLater,
   useStateOf,
   useTitle,
@@ -194,11 +195,7 @@ export function SearchPage(props: {
 function useOnce(): [isOnce: boolean, switchOnce: () => void] {
   const read = () => parametersHere().has(ONCE)
   const [isOnce, setOnce] = useState(read)
-  useEffect(() => {
-    const look = () => setOnce(read())
-    addEventListener('popstate', look)
-    return () => removeEventListener('popstate', look)
-  }, [])
+  useEvent('popstate', () => setOnce(read()))
   const turn = () => {
     const here = readSearch(parametersHere())
     history.replaceState(null, '', viewOf(here, { [ONCE]: isOnce ? [] : ['true'] }))
@@ -213,11 +210,7 @@ function useOnce(): [isOnce: boolean, switchOnce: () => void] {
  */
 function useSearch(): [Search, (changed: Search) => void] {
   const [search, setSearch] = useState(() => readSearch(parametersHere()))
-  useEffect(() => {
-    const look = () => setSearch(readSearch(parametersHere()))
-    addEventListener('popstate', look)
-    return () => removeEventListener('popstate', look)
-  }, [])
+  useEvent('popstate', () => setSearch(readSearch(parametersHere())))
   const change = useCallback((changed: Search) => {
     setSearch(before => {
       if (isSame(before, changed)) return before
@@ -252,27 +245,23 @@ const MOST_RELOADED = 250
  */
 function usePlace({ of, articles, next, failure, loadMore }: LoadedResults): void {
   const wanted = useRef(placeBefore())
-  const shown = useRef(0)
-  shown.current = articles.length
   useEffect(() => {
     // The browser itself would scroll to a place that is not loaded yet.
     if (wanted.current !== null) history.scrollRestoration = 'manual'
-    const keep = () => {
-      const all = cards()
-      const focused = all.findIndex(card => card.contains(document.activeElement))
-      const at = focused >= 0 ? focused : all.findIndex(card => topOf(card) >= 0)
-      const card = all[at]
-      notePlace({
-        address: location.search,
-        shown: scrollY === 0 ? 0 : shown.current,
-        id: card?.dataset.id ?? '',
-        at,
-        top: card === undefined ? 0 : topOf(card),
-      })
-    }
-    addEventListener('pagehide', keep)
-    return () => removeEventListener('pagehide', keep)
   }, [])
+  useEvent('pagehide', () => {
+    const all = cards()
+    const focused = all.findIndex(card => card.contains(document.activeElement))
+    const at = focused >= 0 ? focused : all.findIndex(card => topOf(card) >= 0)
+    const card = all[at]
+    notePlace({
+      address: location.search,
+      shown: scrollY === 0 ? 0 : articles.length,
+      id: card?.dataset.id ?? '',
+      at,
+      top: card === undefined ? 0 : topOf(card),
+    })
+  })
   useEffect(() => {
     const place = wanted.current
     if (place === null || of === null) return
@@ -406,17 +395,13 @@ function SearchForm(props: {
 
 /** As on many sites, "/" moves the focus to the search, except in a field. */
 function useSlash(field: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    const jump = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-      if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
-      event.preventDefault()
-      field.current?.focus()
-      field.current?.select()
-    }
-    addEventListener('keydown', jump)
-    return () => removeEventListener('keydown', jump)
-  }, [field])
+  useEvent('keydown', event => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
+    event.preventDefault()
+    field.current?.focus()
+    field.current?.select()
+  })
 }
 
 /**

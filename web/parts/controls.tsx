@@ -254,6 +254,17 @@ export function useTitle(name: string): void {
   }, [name])
 }
 
+/** Listens to an event of the window. */
+export function useEvent<T extends keyof WindowEventMap>(
+  type: T,
+  listener: (event: WindowEventMap[T]) => void,
+): void {
+  useEffect(() => {
+    addEventListener(type, listener)
+    return () => removeEventListener(type, listener)
+  }, [type, listener])
+}
+
 /** Looks again whenever the reader comes back to the page. */
 export function useReturn(isWanted: boolean, look: () => void): void {
   useEffect(() => {
