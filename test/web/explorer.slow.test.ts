@@ -26,6 +26,9 @@ if (browserPath === undefined) {
   const total = (page: Page) => page.locator('.total')
   const shown = (page: Page, text: RegExp) => total(page).filter({ hasText: text }).waitFor()
 
+  /** Whether a request is for a list of results, not for what came since. */
+  const isSearch = (url: string) => /\/explore\/articles\?(?!.*ingested)/.test(url)
+
   t.test('from the printed address to a subscribed feed', async t => {
     const { page, complaints, asked } = await open(t, `/#key=${secret}`, {
       viewport: { width: 1280, height: 860 },
@@ -147,8 +150,13 @@ if (browserPath === undefined) {
   })
 
   t.test('the keyboard alone suffices', async t => {
-    const { page } = await open(t, `/#key=${secret}`)
+    const { page, asked } = await open(t, `/#key=${secret}`)
     await cards(page).first().waitFor()
+    await page.locator('.skip').press('Enter')
+    await page.waitForURL(/#results$/)
+    await page.locator('#results:focus').waitFor()
+    await page.waitForTimeout(300)
+    t.equal(asked.filter(isSearch).length, 1, 'a link to a place of the page searches no more')
     await page.keyboard.press('/')
     await page.keyboard.type('metro or "hoog water')
     await page.keyboard.press('Tab')
@@ -201,7 +209,7 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
     t.equal(
-      asked.filter(url => /\/explore\/articles\?(?!.*ingested)/.test(url)).length,
+      asked.filter(isSearch).length,
       2,
       'the trial is the first page',
     )

@@ -210,7 +210,11 @@ function useOnce(): [isOnce: boolean, switchOnce: () => void] {
  */
 function useSearch(): [Search, (changed: Search) => void] {
   const [search, setSearch] = useState(() => readSearch(parametersHere()))
-  useEvent('popstate', () => setSearch(readSearch(parametersHere())))
+  // A link to a place of the page is a step of the history, too.
+  useEvent('popstate', () => {
+    const here = readSearch(parametersHere())
+    setSearch(before => (isSame(before, here) ? before : here))
+  })
   const change = useCallback((changed: Search) => {
     setSearch(before => {
       if (isSame(before, changed)) return before
