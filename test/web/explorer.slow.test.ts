@@ -208,11 +208,7 @@ if (browserPath === undefined) {
     await page.getByLabel('Your key').fill(secret)
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
-    t.equal(
-      asked.filter(isSearch).length,
-      2,
-      'the trial is the first page',
-    )
+    t.equal(asked.filter(isSearch).length, 2, 'the trial is the first page')
 
     const other = (await api.issue()).secret
     await page.getByRole('searchbox').fill(` ${other} `)
@@ -220,8 +216,19 @@ if (browserPath === undefined) {
     await offer.waitFor()
     t.equal(await page.getByRole('searchbox').inputValue(), '')
     t.strictSame(await axe(page), [], 'with another key')
+    for (const [fold, field] of [
+      ['What outlets say', 'Section'],
+      ['Several outlets, sets', 'Add an outlet'],
+    ] as const) {
+      await offer.getByRole('button', { name: 'Keep mine' }).click()
+      await page.locator('.filters').getByText(fold, { exact: true }).click()
+      await page.getByLabel(field).fill(other)
+      await page.keyboard.press('Enter')
+      await offer.waitFor()
+      t.equal(await page.getByLabel(field).inputValue(), '', field)
+    }
     await offer.getByRole('button', { name: 'Keep mine' }).click()
-    await page.getByRole('combobox', { name: 'Outlet' }).fill(other)
+    await page.getByRole('combobox', { name: 'Outlet', exact: true }).fill(other)
     await offer.getByRole('button', { name: 'Use that key' }).click()
     await cards(page).first().waitFor()
     t.equal(await page.evaluate('sessionStorage.getItem("perscope.key")'), other)

@@ -3,7 +3,7 @@ import './explorer.css'
 import { render } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '#shared/articles/article'
-import { Button, Footer, Header, KeyTaker, useEvent, useLater } from '#web/parts/controls.tsx'
+import { Button, Footer, Header, useEvent, useLater } from '#web/parts/controls.tsx'
 import {
   forgetKey,
   keyIn,
@@ -93,43 +93,42 @@ function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: stri
     rememberLanguage(chosen)
     void loadSpeech(chosen).then(setSpeech)
   }, [])
-  /** Removes a key that is typed into any field, so that no address contains it. */
-  const takeKey = useCallback(
-    (text: string) => {
-      const found = keyIn(text)
-      if (found !== null && found !== key) offer(found)
-      return found !== null
-    },
-    [key, offer],
-  )
+  // Removes a key that is typed into any other field, so that no address contains it.
+  const takeKey = ({ target: field }: Event) => {
+    if (!(field instanceof HTMLInputElement) || field.type === 'password') return
+    const found = keyIn(field.value)
+    if (found === null) return
+    field.value = ''
+    // Later: the field hears first that it is empty. Else the page would write its text again.
+    if (found !== key) setTimeout(() => offer(found))
+  }
+  useEvent('input', takeKey, true)
 
   return (
     <SpeechContext.Provider value={speech}>
-      <KeyTaker.Provider value={takeKey}>
-        <a class="skip" href="#results">
-          {words.app.skip}
-        </a>
-        <Header onLanguage={speak} onForget={key === '' ? null : forget} />
-        {key !== '' && keys.offered !== null && (
-          <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
-        )}
-        {IS_CITED ? (
-          CitePage && (
-            <CitePage>
-              <KeyForm onKey={keys.use} />
-            </CitePage>
-          )
-        ) : key === '' ? (
-          <Welcome said={said} onKey={keys.use} />
-        ) : ARTICLE_ID !== null ? (
-          <ArticlePage key={key} id={ARTICLE_ID} isPasted={keys.isPasted} onForget={forget} />
-        ) : IS_KEPT ? (
-          KeptPage && <KeptPage key={key} onForget={forget} />
-        ) : (
-          <SearchPage key={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
-        )}
-        <Footer />
-      </KeyTaker.Provider>
+      <a class="skip" href="#results">
+        {words.app.skip}
+      </a>
+      <Header onLanguage={speak} onForget={key === '' ? null : forget} />
+      {key !== '' && keys.offered !== null && (
+        <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
+      )}
+      {IS_CITED ? (
+        CitePage && (
+          <CitePage>
+            <KeyForm onKey={keys.use} />
+          </CitePage>
+        )
+      ) : key === '' ? (
+        <Welcome said={said} onKey={keys.use} />
+      ) : ARTICLE_ID !== null ? (
+        <ArticlePage key={key} id={ARTICLE_ID} isPasted={keys.isPasted} onForget={forget} />
+      ) : IS_KEPT ? (
+        KeptPage && <KeptPage key={key} onForget={forget} />
+      ) : (
+        <SearchPage key={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
+      )}
+      <Footer />
     </SpeechContext.Provider>
   )
 }

@@ -1,12 +1,11 @@
 import type { RefObject, VNode } from 'preact'
-import { useCallback, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { operatorsMeant, sentencesOf } from '#search/browser'
 import { LIMITS } from '#services/api/contract/limits'
 import type { SearchMode } from '#services/api/contract/parameters'
 import {
   Button,
   focusIfLost,
-  KeyTaker,
   Segments,
   Unfolding,
   useEvent,
@@ -62,7 +61,6 @@ function useDraftedSearch() {
     },
     [search, draft, setSearch],
   )
-  const takeKey = useContext(KeyTaker)
   const isSearched = draft.q.trim() === search.q && draft.mode === search.mode
   return {
     search,
@@ -71,7 +69,7 @@ function useDraftedSearch() {
     again,
     change,
     isSearched,
-    type: (q: string) => setDraft({ ...draft, q: takeKey(q) ? '' : q }),
+    type: (q: string) => setDraft({ ...draft, q }),
     chooseMode(mode: SearchMode) {
       setDraft({ ...draft, mode })
       if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })

@@ -1,4 +1,4 @@
-import { type ComponentChildren, type ComponentProps, createContext, type VNode } from 'preact'
+import type { ComponentChildren, ComponentProps, VNode } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language, OWN_NAMES } from '#shared/articles/article'
 import { useSpeech } from '#web/words/index'
@@ -219,12 +219,6 @@ export function Footer(): VNode {
 }
 
 /**
- * A function for texts that are typed into fields. If a text contains a key, the function takes the
- * key and returns true. The field must then drop the key.
- */
-export const KeyTaker = createContext<(text: string) => boolean>(() => false)
-
-/**
  * State that belongs to `owner`. For another owner it becomes `start` again, in the same rendering.
  * An effect would be too late: it could empty a field after its first letters are typed.
  */
@@ -254,15 +248,20 @@ export function useTitle(name: string): void {
   }, [name])
 }
 
-/** Listens to an event of the window. */
+/**
+ * Listens to an event of the window.
+ *
+ * @param isFirst whether the listener runs before those of the part in which the event happens
+ */
 export function useEvent<T extends keyof WindowEventMap>(
   type: T,
   listener: (event: WindowEventMap[T]) => void,
+  isFirst = false,
 ): void {
   useEffect(() => {
-    addEventListener(type, listener)
-    return () => removeEventListener(type, listener)
-  }, [type, listener])
+    addEventListener(type, listener, isFirst)
+    return () => removeEventListener(type, listener, isFirst)
+  }, [type, listener, isFirst])
 }
 
 /** Looks again whenever the reader comes back to the page. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { useCallback, useContext, useId, useState } from 'preact/hooks'
+import { useCallback, useId, useState } from 'preact/hooks'
 import { LIMITS } from '#services/api/contract/limits'
-import { KeyTaker, useStateOf, useWork } from '#web/parts/controls.tsx'
+import { useStateOf, useWork } from '#web/parts/controls.tsx'
 import { type Asking, ask, isListOf, type Outcome } from '#web/parts/request'
 import { rest } from '#web/parts/time'
 import { useSpeech } from '#web/words/index'
@@ -88,7 +88,6 @@ const PAUSE = 180
 export function NameField(props: FilterProps & { field: 'outlet' | 'author' }): VNode {
   const { field, search, errors, onChange } = props
   const { words } = useSpeech()
-  const takeKey = useContext(KeyTaker)
   const id = useId()
   const value = search[field]
   const [text, setText] = useStateOf(value, value)
@@ -130,8 +129,7 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author' }): 
           placeholder={field === 'outlet' ? words.filters.outletHint : words.filters.authorHint}
           value={text}
           onInput={event => {
-            const typed = event.currentTarget.value
-            setText(takeKey(typed) ? '' : typed)
+            setText(event.currentTarget.value)
             setActive(-1)
             setOpen(true)
           }}
