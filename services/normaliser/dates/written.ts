@@ -51,10 +51,11 @@ export interface DateOptions {
  */
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2').replace(DOTNET, '$1')
-  const isUnix = /^\d{10}(?:\d{3}|\.\d+)?$/.test(text)
-  const written = isUnix
-    ? new Date(text.length === 13 ? Number(text) : Number(text) * 1000).toISOString()
-    : text
+  const [unix, milliseconds] = /^\d{10}(?:(\d{3})|\.\d+)?$/.exec(text) ?? []
+  const written =
+    unix === undefined
+      ? text
+      : new Date(Number(unix) * (milliseconds === undefined ? 1000 : 1)).toISOString()
   const all = findDates(written, options)
   const [first] = all
   if (first === undefined || first.index > 40) return null
