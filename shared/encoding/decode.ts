@@ -31,7 +31,7 @@ function chooseEncoding(buffer: Buffer, labels: string[]): string {
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
   // Without a label, bytes above 127 are mostly Western European in the countries that we cover.
-  const candidates = [...labels.filter(label => !/^utf-/.test(label)), 'windows-1252']
+  const candidates = [...labels.filter(label => !label.startsWith('utf')), 'windows-1252']
   const sample = buffer.subarray(0, SAMPLE)
   const scores = candidates.map(label => legibility(iconv.decode(sample, label)))
   return candidates[scores.indexOf(Math.max(...scores))] ?? 'windows-1252'
