@@ -165,7 +165,7 @@ const shortened = (text: string) => (text.length <= LONGEST ? text : `${text.sli
 
 function momentInWords({ date, instant }: Moment): string {
   const day = [date.year, date.month, date.day].map(part => String(part).padStart(2, '0')).join('-')
-  if (instant === null || date.time === null) return day
+  if (date.time === null) return day
   return `${new Date(instant).toISOString()}${date.offset === null ? ' (on the outlet’s clock)' : ''}`
 }
 

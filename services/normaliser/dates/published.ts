@@ -25,7 +25,6 @@ import {
   readDate,
   sameDay,
   utcInstant,
-  type WallTime,
   type WrittenDate,
   zonedInstant,
 } from './written.ts'
@@ -72,10 +71,10 @@ export function dateChoice(
   return { ...choiceOf(day, others, (a, b) => sameDay(a.date, b.date)), value: new Date(instant) }
 }
 
-/** A written date and its instant, in ms; null: the day or hour does not exist. */
+/** A written date and its instant, in ms. */
 export interface Moment {
   date: WrittenDate
-  instant: number | null
+  instant: number
 }
 
 /** The settings for reading the dates of a page. */
@@ -157,8 +156,7 @@ function doubted(
     return { ...candidate, against: 'the day of a change, as the page says' }
   const fed = readDate(entry?.published ?? '', reading.options)
   const far = fed === null ? null : instantOf(fed, reading.timeZone)
-  if (far === null || value.instant === null || Math.abs(far - value.instant) < FAR)
-    return candidate
+  if (far === null || Math.abs(far - value.instant) < FAR) return candidate
   const others = dateCandidates(meta, null, '', reading)
   const isNamed = others.some(
     other => other.source !== source && sameDay(other.value.date, value.date),
@@ -193,8 +191,7 @@ function candidateOf(
   return { source, value: { date, instant }, against: againstInstant(instant, latest) }
 }
 
-function againstInstant(instant: number | null, latest: number): string | null {
-  if (instant === null) return 'not in the calendar'
+function againstInstant(instant: number, latest: number): string | null {
   if (instant < EARLIEST) return 'before 1990'
   return instant > latest ? 'more than a day ahead' : null
 }
@@ -206,7 +203,7 @@ function choose(
   let best: { day: Candidate<Moment>; instant: number } | null = null
   for (const day of candidates) {
     const { date, instant } = day.value
-    if (day.against !== null || instant === null) continue
+    if (day.against !== null) continue
     best ??= { day, instant }
     if (date.time !== null && sameDay(date, best.day.value.date)) return { day: best.day, instant }
   }
@@ -241,19 +238,12 @@ function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
 const stated = (date: WrittenDate): number | null =>
   date.time === null || date.offset === null ? null : instantOf(date, 'UTC')
 
-function instantOf(date: WrittenDate, timeZone: string): number | null {
-  const none = { hour: 0, minute: 0, second: 0, millisecond: 0 }
-  const wall: WallTime = {
-    year: date.year,
-    month: date.month,
-    day: date.day,
-    ...(date.time ?? none),
-  }
-  if (date.time === null) return utcInstant(wall)
-  if (date.offset === null) return zonedInstant(wall, timeZone)
-  const asUtc = utcInstant(wall)
-  return asUtc === null ? null : asUtc - date.offset * 60_000
+function instantOf(date: WrittenDate, timeZone: string): number {
+  const wall = { ...date, ...(date.time ?? MIDNIGHT) }
+  if (date.time !== null && date.offset === null) return zonedInstant(wall, timeZone)
+  return utcInstant(wall) - (date.offset ?? 0) * 60_000
 }
+const MIDNIGHT = { hour: 0, minute: 0, second: 0, millisecond: 0 }
 
 /** Class names that mark dates of changes, or today's date. */
 const NOT_PUBLISHED = new RegExp(anyOf(rules => rules.markup.notPublished))

@@ -121,11 +121,9 @@ function namedZone(after: string): string | null {
 }
 
 /** Minutes east of UTC of a local time in an IANA zone. */
-function offsetIn(timeZone: string, day: Day, time: Clock['time']): number | null {
+function offsetIn(timeZone: string, day: Day, time: Clock['time']): number {
   const wall = { ...day, ...time }
-  const asUtc = utcInstant(wall)
-  const instant = zonedInstant(wall, timeZone)
-  return asUtc === null || instant === null ? null : Math.round((asUtc - instant) / 60_000)
+  return Math.round((utcInstant(wall) - zonedInstant(wall, timeZone)) / 60_000)
 }
 
 /**
@@ -181,7 +179,8 @@ function dayOf(groups: Record<string, string | undefined>, options: DateOptions)
 }
 
 function calendarDay(year: number, month: number | null, day: number): Day | null {
-  if (month === null || month < 1 || month > 12 || day < 1) return null
+  // `Date.UTC` would read a year below 100 as one of the 20th century.
+  if (month === null || year < 100 || month < 1 || month > 12 || day < 1) return null
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() ? { year, month, day } : null
 }
 
@@ -289,31 +288,28 @@ const ZONES = new Map(
  */
 const zoneOffset = (name: string): number | null => ZONES.get(name.toLowerCase()) ?? null
 
-/** A local time without its zone: months from 1, seconds to 59. */
+/** A local time without its zone: months from 1, hours to 24, seconds to 59. */
 export type WallTime = Day & Clock['time']
 
-/** The instant of a time in UTC, in milliseconds; null when the day or the hour does not exist. */
-export function utcInstant(wall: WallTime): number | null {
-  const { year, month, day, hour, minute, second, millisecond } = wall
-  if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1)
-    return null
-  const instant = Date.UTC(year, month - 1, day, hour, minute, second, millisecond)
-  const read = new Date(instant)
-  return read.getUTCFullYear() === year &&
-    read.getUTCMonth() === month - 1 &&
-    read.getUTCDate() === day
-    ? instant
-    : null
-}
+/** The instant of a time in UTC, in milliseconds. */
+export const utcInstant = (wall: WallTime): number =>
+  Date.UTC(
+    wall.year,
+    wall.month - 1,
+    wall.day,
+    wall.hour,
+    wall.minute,
+    wall.second,
+    wall.millisecond,
+  )
 
 /**
  * The instant of a local time in an IANA zone. When the clocks go back, an hour occurs twice, and
  * the first one counts. When they go forward, a skipped time is read with the offset before the
  * change: 02:30 becomes 03:30, as in ECMAScript and RFC 5545.
  */
-export function zonedInstant(wall: WallTime, timeZone: string): number | null {
+export function zonedInstant(wall: WallTime, timeZone: string): number {
   const asUtc = utcInstant(wall)
-  if (asUtc === null) return null
   // No zone is more than a day from UTC. So the offset a day before holds before a change of
   // clocks, and the offset a day after holds after the change.
   const format = formatOf(timeZone)
