@@ -362,7 +362,6 @@ function strangePage(word: string): StoredPage | null {
   if (address === null) return null
   const domain = address.hostname.replace(/^www\./, '')
   return {
-    pageId: 0n,
     url: address.href,
     finalUrl: address.href,
     status: 200,
@@ -377,8 +376,6 @@ function strangePage(word: string): StoredPage | null {
       country: 'NL',
       languages: [],
       timeZone: 'Europe/Amsterdam',
-      feeds: [],
-      sitemaps: [],
     },
   }
 }

@@ -226,7 +226,7 @@ function pageReader({ config, options }: CommandContext): Reader {
     async read(written, number) {
       const line = readPageLine(written)
       const now = instantOf(line.now)
-      const page = await pageOf(line, BigInt(number), now, config)
+      const page = await pageOf(line, now, config)
       if ('refused' in page) return page
       if (!options.together) return shown(await composer.compose(page, { now }))
       const taught = outlets.get(page.outlet.domain) ?? {
@@ -238,7 +238,7 @@ function pageReader({ config, options }: CommandContext): Reader {
       const template = taught.pages === 0 ? null : taught.template
       const first = await composer.compose(page, { now, template })
       if (first.kind === 'refused' || !isRepeated(first, taught))
-        return shown(learned(first, taught, page.pageId))
+        return shown(learned(first, taught, BigInt(number)))
       return shown(await composer.compose(page, { now, template, repeated: true }))
     },
     close: () => composer.close(),
@@ -295,7 +295,7 @@ function shown(composition: Composition): object {
 }
 
 /** The page as the crawler would store it, or the reason why it would not. */
-async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: Config) {
+async function pageOf(line: PageLine, fetchedAt: Date, config: Config) {
   const address = readAddress(line.url)
   if (address === null) throw new Error(`url is no http(s) address: ${line.url.slice(0, 200)}`)
   const headers = Object.fromEntries(
@@ -310,7 +310,6 @@ async function pageOf(line: PageLine, pageId: bigint, fetchedAt: Date, config: C
   if (typeof line.html === 'string')
     headers['content-type'] = `${type.split(';')[0]}; charset=utf-8`
   const page = {
-    pageId,
     url: address.href,
     finalUrl: address.href,
     fetchedAt,
@@ -376,8 +375,6 @@ function outletOf(
     country,
     languages: written.languages ?? [],
     timeZone,
-    feeds: [],
-    sitemaps: [],
     hosts: written.hosts ?? [],
     licence: written.licence ?? null,
   }

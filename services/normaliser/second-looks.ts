@@ -2,14 +2,13 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { addressKey } from '#shared/articles/address'
 import type { Config } from '#shared/config/config'
-import type { Outlet } from '#shared/outlets/catalogue'
 import { type StoredPage, wholeEntry } from '#shared/outlets/page'
 import { NO_RIGHTS_STATED, type Rights } from '#shared/outlets/rights'
 import { type Pool, readRow } from '#shared/postgres/pool'
 import { boundOf, type Write } from '#shared/removals/bounding'
 import { removeArticles } from '#shared/removals/remove'
 import type { Composer } from './composer.ts'
-import { MAX_BYTES } from './pages/load.ts'
+import { MAX_BYTES, OUTLET_OF_PAGE } from './pages/load.ts'
 
 /*
  * Judges what pages of visible articles answered when they were asked for again. An article is
@@ -40,7 +39,7 @@ export interface Judged {
   deed: 'none' | 'bounded' | 'removed'
 }
 
-interface Answer extends Pick<StoredPage, 'rights' | 'foreign'> {
+interface Answer extends Pick<StoredPage, 'rights' | 'foreign' | 'outlet'> {
   id: string
   answeredAt: Date
   gone: string | null
@@ -48,7 +47,6 @@ interface Answer extends Pick<StoredPage, 'rights' | 'foreign'> {
   status: number
   contentType: string | null
   body: Buffer
-  outlet: Outlet
   /** Null: the article is not there. */
   seq: bigint | null
   title: string
@@ -69,8 +67,7 @@ const CLAIM = `
   select c.id, c.answered_at as "answeredAt", c.gone, c.final_url as "finalUrl", c.status, c.content_type as "contentType",
          c.rights, c.body, c.answered_by as foreign, t.seq, t.title, t.url, t.snippet,
          coalesce(e.page_no, r.page_no) as "pageNo",
-         json_build_object('name', o.name, 'domain', o.domain, 'country', o.country, 'languages', o.languages,
-           'timeZone', o.time_zone, 'licence', o.licence, 'feeds', '{}'::text[], 'sitemaps', '{}'::text[]) as outlet
+         ${OUTLET_OF_PAGE} as outlet
     from claimed c join second_looks l using (id) join outlets o using (outlet_no)
          left join articles a on a.seq = l.seq and a.id = c.id left join article_texts t on t.seq = a.seq
          left join embeddings e on e.seq = a.seq left join article_rights r on r.id = c.id`
@@ -103,7 +100,7 @@ const inflate = promisify(gunzip)
 
 /** What a page states of its article; null: it says nothing of it. */
 async function rightsIn(composer: Judging['composer'], answer: Answer): Promise<Rights | null> {
-  const { title, url, pageNo, gone, body, foreign, ...page } = answer
+  const { title, url, gone, body, foreign, ...page } = answer
   if (gone !== null) return { ...NO_RIGHTS_STATED, refusedBy: { signal: gone, source: 'header' } }
   // Outlets lead old addresses to their front page or a search, which bears a word of its own.
   if (addressKey(page.finalUrl) !== addressKey(url)) return null
@@ -112,7 +109,6 @@ async function rightsIn(composer: Judging['composer'], answer: Answer): Promise<
       composer.compose({
         ...page,
         url,
-        pageId: pageNo ?? 0n,
         body: inflated,
         fetchedAt: page.answeredAt,
         entry: wholeEntry({ title }, url),

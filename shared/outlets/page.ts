@@ -71,7 +71,6 @@ export const CALLED_AT_ONCE = 100
 
 /** A page that the crawler stored and the normaliser turns into an article. */
 export interface StoredPage {
-  pageId: bigint
   /** The address in the feed. */
   url: string
   /** The address after redirects; equal to `url` if nothing was fetched. */
@@ -94,5 +93,5 @@ export interface StoredPage {
    * one after redirects (`answered`), or both. Absent: neither.
    */
   foreign?: 'named' | 'answered' | 'both' | undefined
-  outlet: Outlet
+  outlet: Omit<Outlet, 'feeds' | 'sitemaps'>
 }

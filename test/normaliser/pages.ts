@@ -12,8 +12,6 @@ export const OUTLET: StoredPage['outlet'] = {
   country: 'BE',
   languages: ['nl'],
   timeZone: 'Europe/Brussels',
-  feeds: [],
-  sitemaps: [],
 }
 
 export const feedEntry = (given: Partial<FeedEntry> = {}): FeedEntry => ({
@@ -31,7 +29,6 @@ export const feedEntry = (given: Partial<FeedEntry> = {}): FeedEntry => ({
 export function storedPage(body: string | null, given: Partial<StoredPage> = {}): StoredPage {
   const { url = URL } = given
   return {
-    pageId: 1n,
     url,
     finalUrl: url,
     status: 200,

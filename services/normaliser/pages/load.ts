@@ -1,9 +1,8 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Template } from '#services/normaliser/template'
-import type { Country, Language } from '#shared/articles/article'
 import { type FeedEntry, type StoredPage, wholeEntry } from '#shared/outlets/page'
-import type { RightsHeaders, Signal } from '#shared/outlets/rights'
+import type { Signal } from '#shared/outlets/rights'
 import { type Pool, readRow, readValue } from '#shared/postgres/pool'
 
 /** A stored page, and what is known of it. */
@@ -22,26 +21,18 @@ export interface LoadedPage {
   stated: { seen: Signal[]; at: Date } | null
 }
 
-/** A page's columns, with the columns of its source and its outlet. */
-interface PageRow {
-  page_no: bigint
-  url: string
-  entry: (Partial<FeedEntry> & Pick<StoredPage, 'foreign'>) | null
-  final_url: string | null
-  status: number | null
-  content_type: string | null
-  rights: RightsHeaders | null
-  body: Buffer | null
-  fetched_at: Date | null
-  name: string
-  domain: string
-  country: Country
-  languages: Language[]
-  time_zone: string
-  licence: string | null
+/** A page, with the columns of its source, its outlet and its template. */
+interface Row
+  extends Omit<StoredPage, 'foreign'>,
+    Pick<LoadedPage, 'isKept' | 'template' | 'taught'> {
+  entry: (FeedEntry & Pick<StoredPage, 'foreign'>) | null
   seen: Signal[] | null
-  finished_at: Date | null
+  at: Date | null
 }
+
+/** SQL: the outlet of a page, from the table `outlets` as `o`. */
+export const OUTLET_OF_PAGE = `json_build_object('name', o.name, 'domain', o.domain, 'country', o.country,
+  'languages', o.languages, 'timeZone', o.time_zone, 'licence', o.licence)`
 
 const inflate = promisify(gunzip)
 /** The most bytes of a decompressed body. The crawler's limit for an answer is far lower. */
@@ -69,50 +60,29 @@ export async function loadPage(
   pageNo: bigint,
   options: { finished?: boolean } = {},
 ): Promise<LoadedPage | null> {
-  const row = await readRow<PageRow & { template: Template | null; taught: number | null }>(
+  const row = await readRow<Row>(
     pool,
-    `select p.page_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.rights, s.body, s.fetched_at,
-            o.name, o.domain, o.country, o.languages, o.time_zone, o.licence, p.rights as seen, p.finished_at, t.template, t.pages as taught
+    `select p.url, p.entry, coalesce(s.final_url, p.url) as "finalUrl", coalesce(s.status, 0) as status,
+            s.content_type as "contentType", s.rights, s.body, coalesce(s.fetched_at, now()) as "fetchedAt",
+            ${OUTLET_OF_PAGE} as outlet, s.page_no is not null as "isKept", t.template, coalesce(t.pages, 0) as taught,
+            p.rights as seen, p.finished_at as at
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
     [pageNo, options.finished ?? false],
   )
   if (row === undefined) return null
+  const { isKept, template, taught, seen, at, ...page } = row
   return {
-    isKept: row.fetched_at !== null,
-    template: row.template,
-    taught: row.taught ?? 0,
-    stated:
-      row.seen === null || row.finished_at === null
-        ? null
-        : { seen: row.seen, at: row.finished_at },
-    page: await pageOf(row),
-  }
-}
-
-/** Decompresses the body of a page, and makes a `StoredPage` of the row. */
-async function pageOf(row: PageRow): Promise<StoredPage> {
-  return {
-    pageId: row.page_no,
-    url: row.url,
-    finalUrl: row.final_url ?? row.url,
-    status: row.status ?? 0,
-    contentType: row.content_type,
-    rights: row.rights,
-    body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
-    fetchedAt: row.fetched_at ?? new Date(),
-    entry: row.entry === null ? null : wholeEntry(row.entry, row.url),
-    foreign: row.entry?.foreign,
-    outlet: {
-      name: row.name,
-      domain: row.domain,
-      country: row.country,
-      languages: row.languages,
-      timeZone: row.time_zone,
-      licence: row.licence,
-      feeds: [],
-      sitemaps: [],
+    isKept,
+    template,
+    taught,
+    stated: seen === null || at === null ? null : { seen, at },
+    page: {
+      ...page,
+      body: page.body && (await inflate(page.body, { maxOutputLength: MAX_BYTES })),
+      entry: page.entry && wholeEntry(page.entry, page.url),
+      foreign: page.entry?.foreign,
     },
   }
 }
