@@ -1,9 +1,9 @@
 import type { Stated } from '#search/types'
 import { bestOf, type Candidate } from '#services/normaliser/candidate'
 import { fold, oneLine } from '#services/normaliser/markup/plain'
-import { ACCESSES, type Access, KINDS, type Kind } from '#shared/articles/article'
+import { type Access, KINDS, type Kind } from '#shared/articles/article'
+import type { Source } from '#shared/outlets/origins'
 import type { FeedEntry } from '#shared/outlets/page'
-import type { Crumb } from './jsonld.ts'
 import LABELS from './labels.json' with { type: 'json' }
 import type { Line } from './marks.ts'
 import type { PageMetadata } from './metadata.ts'
@@ -45,31 +45,30 @@ const LONGEST_SECTION = 100
 
 const SECTION_NAMES = ['article:section', 'og:article:section', 'articlesection', 'parsely-section']
 
+/** What one source says, in order of rank. */
+type Sayings = [source: Source, texts: string[]]
+
 function sectionsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<string>[] {
-  const { sections, trails, marked } = meta.classed
-  const said: Pick<Candidate<string>, 'source' | 'value'>[] = [
-    ...sections.slice(0, 1).map(value => ({ source: 'json-ld' as const, value })),
-    ...named(meta.metas, SECTION_NAMES)
-      .slice(0, 1)
-      .map(value => ({ source: 'meta' as const, value })),
-    ...marked.slice(0, 1).map(value => ({ source: 'microdata' as const, value })),
-    ...trails.flatMap(({ by, crumbs }) =>
-      sectionsOn(crumbs, meta)
-        .slice(0, 1)
-        .map(({ name }) => ({ source: by, value: name })),
-    ),
+  const sayings: Sayings[] = [
+    ['json-ld', meta.classed.sections],
+    ['meta', named(meta.metas, SECTION_NAMES)],
+    ['microdata', meta.classed.marked],
+    ...trailsOf(meta),
     // Of several categories some are keywords, and nothing tells which.
-    ...(entry?.categories?.length === 1
-      ? entry.categories.map(value => ({ source: 'feed' as const, value }))
-      : []),
+    ['feed', entry?.categories?.length === 1 ? entry.categories : []],
   ]
-  const all = said.map(one => ({ ...one, value: oneLine(one.value).replace(/\s?[,;:|>/]$/, '') }))
-  return all.map(({ source, value }) => {
-    const parts = value.split(', ')
-    const isList = parts.length > 1 && all.some(other => parts.includes(other.value))
-    return { source, value, against: isList ? LIST : againstSection(value, meta) }
+  const all = sayings
+    .flatMap(([source, texts]) => said(source, texts.slice(0, 1)))
+    .map(one => ({ ...one, value: oneLine(one.value).replace(/\s?[,;:|>/]$/, '') }))
+  return all.map(one => {
+    const parts = one.value.split(', ')
+    const isList = parts.length > 1 && all.some(({ value }) => parts.includes(value))
+    return { ...one, against: isList ? LIST : againstSection(one.value, meta) }
   })
 }
+
+const said = <T>(source: Source, values: (T | null | undefined)[]): Candidate<T>[] =>
+  values.flatMap(value => (value ? { source, value, against: null } : []))
 
 const LIST = 'a list, or no name that people read'
 
@@ -94,18 +93,20 @@ const isTitle = (folded: string, titles: PageMetadata['titles']) =>
   Object.values(titles).some(title => title !== null && fold(title) === folded)
 
 /**
- * The steps of a trail between the start of the site and the article. The first one is the section,
- * and others are parts of it.
+ * The steps of each trail between the start of the site and the article. The first one is the
+ * section, and others are parts of it.
  */
-function sectionsOn(crumbs: Crumb[], meta: PageMetadata): Crumb[] {
-  return crumbs.filter(({ name, address }, at) => {
-    const folded = fold(oneLine(name))
-    const path = address === null ? null : (URL.parse(address, meta.url)?.pathname ?? null)
-    const isStart = at === 0 && (LABELS.start.includes(folded) || path === '/')
-    const isSelf = path === meta.path || isTitle(folded, meta.titles)
-    return folded !== '' && !isStart && !isSelf
-  })
-}
+const trailsOf = (meta: PageMetadata): Sayings[] =>
+  meta.classed.trails.map(({ by, crumbs }) => [
+    by,
+    crumbs.flatMap(({ name, address }, at) => {
+      const folded = fold(oneLine(name))
+      const path = address === null ? null : (URL.parse(address, meta.url)?.pathname ?? null)
+      const isStart = at === 0 && (LABELS.start.includes(folded) || path === '/')
+      const isSelf = path === meta.path || isTitle(folded, meta.titles)
+      return folded === '' || isStart || isSelf ? [] : name
+    }),
+  ])
 
 const OF_KIND: Record<Kind, { types: string[]; labels: string[] }> = LABELS.kinds
 
@@ -124,22 +125,17 @@ const titleLabels = (title: string): string[] => [
 ]
 
 function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[] {
-  const { types, sections, genres, trails, marked } = meta.classed
-  const of = (source: Candidate<Kind>['source'], kinds: (Kind | null | undefined)[]) =>
-    kinds.flatMap(value => (value ? [{ source, value, against: null }] : []))
+  const { types, sections, genres, marked } = meta.classed
   const folders = meta.path
     .replace(/\/$/, '')
     .split('/')
     .slice(1, -1)
     .filter(folder => !DATE_OR_LANGUAGE.test(folder))
-  const labels: [Candidate<Kind>['source'], string[]][] = [
+  const labels: Sayings[] = [
     ['json-ld', [...genres, ...sections]],
     ['meta', named(meta.metas, [...SECTION_NAMES, 'genre', 'article:genre', 'og:article:genre'])],
     ['microdata', marked],
-    ...trails.map(({ by, crumbs }): [typeof by, string[]] => [
-      by,
-      sectionsOn(crumbs, meta).map(({ name }) => name),
-    ]),
+    ...trailsOf(meta),
     ['feed', entry?.categories ?? []],
     ['document', Object.values(meta.titles).flatMap(title => titleLabels(title ?? ''))],
     ['address', meta.signs.typed ? folders : []],
@@ -148,20 +144,20 @@ function kindsOf(meta: PageMetadata, entry: FeedEntry | null): Candidate<Kind>[]
   const classes = [...ownSections, ...(entry?.categories ?? [])]
   const isGuide = classes.some(one => hasWord(one, LABELS.guides)) || isRanking(meta.titles)
   const isOpinion = named(meta.metas, ['article:opinion'])[0] === 'true'
-  const ofLabels = agreeing(labels.flatMap(([source, texts]) => of(source, texts.map(labelled))))
+  const ofLabels = agreeing(labels.flatMap(([source, texts]) => said(source, texts.map(labelled))))
   const against = isGuide
     ? 'a guide'
     : (ofLabels[0]?.against ?? againstNews(meta, classes, ownSections.length > 0))
   return [
-    ...of('json-ld', types.map(typed)).toSorted(
+    ...said('json-ld', types.map(typed)).toSorted(
       (a, b) => Number(a.value === 'news') - Number(b.value === 'news'),
     ),
-    ...of('meta', [isOpinion ? 'opinion' : null]),
+    ...said<Kind>('meta', [isOpinion ? 'opinion' : null]),
     ...ofLabels.map(one =>
       isGuide && one.value === 'review' ? { ...one, against: 'a guide' } : one,
     ),
     // Outlets write the general type for all kinds, so every other statement goes before it.
-    ...of('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
+    ...said<Kind>('json-ld', [types.includes('newsarticle') ? 'news' : null]).map(one => ({
       ...one,
       against,
     })),
@@ -269,17 +265,16 @@ const isHostOf = (host: string, words: string[]) =>
 function accessesOf({ free, classed, metas }: PageMetadata): Candidate<Access>[] {
   const tier = named(metas, ['article:content_tier'])[0]?.toLowerCase()
   const marked = named(metas, ['isaccessibleforfree'])[0]?.toLowerCase() ?? ''
-  const of = (source: Candidate<Access>['source'], value: Access | null | undefined) =>
-    value ? [{ source, value, against: null }] : []
   return [
-    ...of('json-ld', free === null ? null : ACCESSES[free ? 0 : 1]),
-    ...of('json-ld', classed.partly ? 'paid' : null),
+    ...said<Access>('json-ld', [
+      free === null ? null : free ? 'free' : 'paid',
+      classed.partly ? 'paid' : null,
+    ]),
     // A metered article is free for some readers and not for others.
-    ...of('meta', tier === 'free' ? 'free' : tier === 'locked' ? 'paid' : null),
-    ...of(
-      'microdata',
+    ...said<Access>('meta', [tier === 'free' ? tier : tier === 'locked' ? 'paid' : null]),
+    ...said<Access>('microdata', [
       /^(?:true|1|yes)$/.test(marked) ? 'free' : /^(?:false|0|no)$/.test(marked) ? 'paid' : null,
-    ),
+    ]),
   ]
 }
 
