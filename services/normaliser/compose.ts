@@ -4,12 +4,11 @@ import { AGENCY_RULES, agenciesOf } from '#shared/articles/agencies'
 import { PAGE_LIMITS, plainText } from '#shared/articles/plain-text'
 import { SETTINGS } from '#shared/config/settings'
 import { decodeText } from '#shared/encoding/decode'
-import type { Origins } from '#shared/outlets/origins'
+import type { Origins, Source } from '#shared/outlets/origins'
 import { type FeedEntry, NO_WORDS, type StoredPage } from '#shared/outlets/page'
 import {
   linksOf,
   type Rights,
-  type RightsHeaders,
   type RightsRules,
   readRights,
   refusalInWords,
@@ -79,7 +78,7 @@ interface Refused {
 }
 
 /** The rules of rights under the default settings, for callers without settings of their own. */
-export const DEFAULT_RULES = rightsRules({
+const DEFAULT_RULES = rightsRules({
   CRAWL_USER_AGENT: SETTINGS.CRAWL_USER_AGENT.default,
   RIGHTS_TDM: SETTINGS.RIGHTS_TDM.default,
 })
@@ -106,10 +105,8 @@ export async function composeArticle(
   now: Date,
   options: ComposeOptions = {},
 ): Promise<Composition> {
-  const feedTitle = page.entry?.title ? plainText(page.entry.title) : null
-  const { repeated = false, disbelieved = false, template = null, rules = DEFAULT_RULES } = options
-  const reading = readStored(page, feedTitle, { now, rules, repeated, template })
-  const { interstitial, meta, texts, rights } = reading
+  const reading = readStored(page, now, options)
+  const { feedTitle, interstitial, meta, texts, rights } = reading
   const refused = (reason: Refusal, detail: string): Refused => ({
     kind: 'refused',
     reason,
@@ -134,7 +131,7 @@ export async function composeArticle(
   const titled = [...titles].every(words => isRelated(words, body ?? ''))
   const strange = !titled && feedTitle !== null && !isRelated(feedTitle, `${title.value} ${body}`)
   const article: NewArticle = {
-    ...identityOf(page, disbelieved ? { ...meta, canonical: null } : meta, language),
+    ...identityOf(page, options.disbelieved ? { ...meta, canonical: null } : meta, language),
     title: title.value,
     body,
     ...snippetWithin(reading, text, entry),
@@ -304,6 +301,8 @@ const OPENING = 80
 
 /** The trusted parts of a page. */
 export interface PageReading {
+  /** The title in the feed, as plain text. */
+  feedTitle: string | null
   interstitial: InterstitialKind | null
   /** Empty when the page is an interstitial, because its metadata are not the article's. */
   meta: PageMetadata
@@ -326,37 +325,33 @@ export interface PageReading {
  */
 const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
 
-/**
- * Reads a page and decides whether it is the article's.
- *
- * @param feedTitle plain text, null without one
- * @param options.repeated the outlet has served the same text at other addresses
- */
+/** Reads a page and decides whether it is the article's. */
 export function readStored(
   page: StoredPage,
-  feedTitle: string | null,
-  {
-    repeated,
-    template,
-    now,
-    rules,
-  }: { repeated: boolean; template: Template | null; now: Date; rules: RightsRules },
+  now: Date,
+  { repeated = false, template = null, rules = DEFAULT_RULES }: ComposeOptions = {},
 ): PageReading {
-  const isLicensed = Boolean(page.outlet.licence)
-  const ofHeader = (headers: RightsHeaders | null) =>
+  const feedTitle = plainText(page.entry?.title ?? '')
+  const rightsBy = (stated: Partial<Parameters<typeof readRights>[0]>) =>
     readRights(
-      { headers, metas: new Map(), licences: [], hasUnshown: false, isLicensed },
+      {
+        headers: page.rights,
+        metas: new Map(),
+        licences: [],
+        hasUnshown: false,
+        isLicensed: Boolean(page.outlet.licence),
+        ...stated,
+      },
       rules,
       now,
     )
-  const ofHeaders = ofHeader(page.rights)
   // Rules for robots on an interstitial apply only to the interstitial. A reservation of text and
   // data mining (TDM) comes from the outlet, so it also applies to the article.
-  const ofInterstitial = ofHeader({ ...page.rights, 'x-robots-tag': [] })
   const nothing = (
     interstitial: InterstitialKind | null,
-    rights = ofInterstitial,
+    rights = rightsBy({ headers: { ...page.rights, 'x-robots-tag': [] } }),
   ): PageReading => ({
+    feedTitle,
     interstitial,
     meta: readMetadata(parsePage(''), page.url),
     texts: [],
@@ -370,7 +365,7 @@ export function readStored(
   const html = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
   if (!isMarkup(html)) {
     const isText = /^text\/plain\b/i.test(page.contentType ?? '')
-    return { ...nothing(null, ofHeaders), texts: isText ? shown(plainText(html)) : [] }
+    return { ...nothing(null, rightsBy({})), texts: isText ? shown(plainText(html)) : [] }
   }
   const tree = parsePage(html)
   const meta = readMetadata(tree, page.finalUrl, linksOf(page.rights, 'canonical')[0])
@@ -386,18 +381,18 @@ export function readStored(
     outletDomain: page.outlet.domain,
   })
   if (interstitial !== null) return nothing(interstitial)
-  const stated = { headers: page.rights, metas: meta.named, licences: meta.licences }
-  const rights = readRights(
-    { ...stated, hasUnshown: read.unshown.size > 0, isLicensed },
-    rules,
-    now,
-  )
+  const rights = rightsBy({
+    metas: meta.named,
+    licences: meta.licences,
+    hasUnshown: read.unshown.size > 0,
+  })
   if (repeated) return nothing('repeated text', rights)
 
   const { paragraphs, paywalled } = openingOf(read, meta.free)
   const parts = partedBy(template, paragraphs)
   const text = parts.own.join('\n\n') || null
   const reading = {
+    feedTitle,
     meta,
     paragraphs,
     boilerplate: parts.boilerplate,
@@ -415,11 +410,9 @@ export function readStored(
   return {
     ...reading,
     interstitial: null,
-    texts: [...(data === null ? [] : [inData(data)]), ...ranked(text, meta)],
+    texts: [...shown(data, 'script'), ...ranked(text, meta)],
   }
 }
-
-const inData = (value: string): Candidate<string> => ({ source: 'script', value, against: null })
 
 /** The titles of a page's article. The document's own title often ends in the outlet's name. */
 function titlesOf({ titles }: PageMetadata, feedTitle: string | null): string[] {
@@ -432,8 +425,8 @@ function titlesOf({ titles }: PageMetadata, feedTitle: string | null): string[] 
 const isTiered = ({ metas }: PageMetadata) =>
   named(metas, ['article:content_tier']).some(tier => !/^free$/i.test(tier))
 
-const shown = (text: string | null): Candidate<string>[] =>
-  text === null ? [] : [{ source: 'page', value: text, against: null }]
+const shown = (value: string | null, source: Source = 'page'): Candidate<string>[] =>
+  value === null ? [] : [{ source, value, against: null }]
 
 /**
  * Orders the texts of a page. Pages that scripts build have their text only in JSON-LD. Otherwise

@@ -1,6 +1,5 @@
 import type { Stated } from '#search/types'
 import type { AgencyEvidence } from '#shared/articles/agencies'
-import { plainText } from '#shared/articles/plain-text'
 import type { Field, Origin, Source } from '#shared/outlets/origins'
 import type { StoredPage } from '#shared/outlets/page'
 import type { RightsRules, Signal } from '#shared/outlets/rights'
@@ -70,8 +69,7 @@ export async function explainPage(
     const outcome = `refused: ${composition.reason}. ${composition.detail}`
     return { outcome, ...signs, boilerplate: [], agencies: [], stated: NOTHING, fields: null }
   }
-  const options = { repeated: false, template, now, rules }
-  const reading = readStored(page, page.entry?.title ? plainText(page.entry.title) : null, options)
+  const reading = readStored(page, now, { template, rules })
   const believed = believedPage(page, reading.meta)
   const { entry, outlet } = believed
   const { article } = composition

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { measurePages } from '#bench/ingestion/pages'
 import { pageAgencies } from '#services/normaliser/authors/agencies'
-import { DEFAULT_RULES, readStored } from '#services/normaliser/compose'
+import { readStored } from '#services/normaliser/compose'
 import { agencyEvidence } from '#shared/articles/agencies'
 import { isWhole } from '#test/script'
 import { storedPage } from './pages.ts'
@@ -72,12 +72,7 @@ t.test(
       if (text !== undefined)
         return agencyEvidence({ authors: bylines.get(name) ?? [], body: text })
       const page = storedPage(null, { body: gunzipSync(readFileSync(`${DATA}/${name}`)) })
-      const reading = readStored(page, null, {
-        repeated: false,
-        template: null,
-        now: new Date(),
-        rules: DEFAULT_RULES,
-      })
+      const reading = readStored(page, new Date())
       return pageAgencies(
         reading.meta,
         null,
