@@ -1,5 +1,6 @@
 import { offsetAt, offsetFormat } from '#search/query/calendar'
 import { anyOf, LANGUAGE_RULES } from '#services/normaliser/languages/index'
+import { fold } from '#services/normaliser/markup/plain'
 
 /*
  * A written date keeps its parts: a day, perhaps a time, perhaps an offset. It becomes an instant
@@ -151,31 +152,27 @@ const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?
  */
 const DATE = new RegExp(
   [
-    String.raw`(?<![\d.,/-])(?<y1>\d{4})(?<s1>[-/.])(?<m1>\d{1,2})\k<s1>(?<d1>\d{1,2})(?![\d/])`,
-    String.raw`(?<![\d.,/-])(?<y2>(?:19|20)\d{2})(?<m2>[01]\d)(?<d2>[0-3]\d)(?=T\d|\s\d{1,2}:\d|Z?$)`,
-    String.raw`(?<![\d./:-]|\d,)(?<d3>\d{1,2})(?:\.|${ORDINAL})?[\s-]*(?:${BEFORE_MONTH}\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|['’]?\d{2})(?![\d:.]\d|\d)`,
-    String.raw`(?<!\p{L})(?<w4>${WORD})\s+(?<d4>\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)(?<y4>\d{4})(?!\d)`,
-    String.raw`(?<!\p{L})(?<w5>${WORD})\s+(?<d5>\d{1,2})\s+(?<clock>${CLOCK})\s+(?<y5>\d{4})(?!\d)`,
-    String.raw`(?<![\d.,/-])(?<a6>\d{1,2})(?<s6>[./-])\s?(?<b6>\d{1,2})\k<s6>\s?(?<y6>\d{4}|\d{2})(?![\d/]|[.,-]\d)`,
+    String.raw`(?<![\d.,/-])(?<year>\d{4})(?<sign>[-/.])(?<month>\d{1,2})\k<sign>(?<day>\d{1,2})(?![\d/])`,
+    String.raw`(?<![\d.,/-])(?<year>(?:19|20)\d{2})(?<month>[01]\d)(?<day>[0-3]\d)(?=T\d|\s\d{1,2}:\d|Z?$)`,
+    String.raw`(?<![\d./:-]|\d,)(?<day>\d{1,2})(?:\.|${ORDINAL})?[\s-]*(?:${BEFORE_MONTH}\s)?(?<word>${WORD})[\s,-]*(?<year>\d{4}|['’]?\d{2})(?![\d:.]\d|\d)`,
+    String.raw`(?<!\p{L})(?<word>${WORD})\s+(?<day>\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)(?<year>\d{4})(?!\d)`,
+    String.raw`(?<!\p{L})(?<word>${WORD})\s+(?<day>\d{1,2})\s+(?<clock>${CLOCK})\s+(?<year>\d{4})(?!\d)`,
+    String.raw`(?<![\d.,/-])(?<first>\d{1,2})(?<sign>[./-])\s?(?<second>\d{1,2})\k<sign>\s?(?<year>\d{4}|\d{2})(?![\d/]|[.,-]\d)`,
   ].join('|'),
   'giu',
 )
 
 function dayOf(groups: Record<string, string | undefined>, options: DateOptions): Day | null {
-  const n = (name: string) => Number(groups[name])
-  if (groups.y1 !== undefined) return calendarDay(n('y1'), n('m1'), n('d1'))
-  if (groups.y2 !== undefined) return calendarDay(n('y2'), n('m2'), n('d2'))
-  if (groups.y3 !== undefined)
-    return calendarDay(fullYear(groups.y3), monthOf(groups.w3 ?? ''), n('d3'))
-  if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
-  if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
-  const a = n('a6')
-  const b = n('b6')
-  const year = fullYear(groups.y6 ?? '')
+  const { word, sign, day } = groups
+  const year = fullYear(groups.year ?? '')
+  if (day !== undefined)
+    return calendarDay(year, word === undefined ? Number(groups.month) : monthOf(word), Number(day))
+  const first = Number(groups.first)
+  const second = Number(groups.second)
   // A second number above 12 is a day, so the month stands first. With points, such numbers are a
   // time instead: `10.15.20`.
-  const monthFirst = groups.s6 === '/' ? options.monthFirst || b > 12 : groups.s6 === '-' && b > 12
-  return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
+  const monthFirst = (sign === '/' && options.monthFirst) || (sign !== '.' && second > 12)
+  return monthFirst ? calendarDay(year, first, second) : calendarDay(year, second, first)
 }
 
 function calendarDay(year: number, month: number | null, day: number): Day | null {
@@ -256,11 +253,7 @@ for (const { dates } of Object.values(LANGUAGE_RULES)) {
  * The number of a month, 1 to 12, by its name or abbreviation in any of the languages; null for any
  * other word.
  */
-const monthOf = (word: string): number | null => MONTHS.get(foldWord(word)) ?? null
-
-/** Lower case, without accents and dots. */
-const foldWord = (word: string): string =>
-  word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
+const monthOf = (word: string): number | null => MONTHS.get(fold(word)) ?? null
 
 /**
  * Offsets from UTC in minutes, for the zone names in feeds and pages: those of RFC 822, and those
