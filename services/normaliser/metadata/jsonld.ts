@@ -399,3 +399,6 @@ function textsOf(value: Json | undefined): string[] {
 /** The addresses of the thing that a property names. */
 const idsOf = (value: Json | undefined): string[] =>
   isNode(value) ? [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))] : []
+
+/** A thing of which the page says nothing. */
+export const NO_THING: StatedThing = describe({}, new Map())

@@ -2,7 +2,7 @@ import { anyOf } from '#services/normaliser/languages/index'
 import { fold, lineOf, oneLine } from '#services/normaliser/markup/plain'
 import type { Element, Page } from '#services/normaliser/markup/tree'
 import { addressKey, readAddress } from '#shared/articles/address'
-import { type Crumb, linkedDataIn, type StatedAuthor, type StatedThing } from './jsonld.ts'
+import { type Crumb, linkedDataIn, NO_THING, type StatedAuthor } from './jsonld.ts'
 import { type Line, type Mark, type MarkedText, readMarks } from './marks.ts'
 import {
   type ArticleSigns,
@@ -134,8 +134,8 @@ export function readMetadata(
   const own = ownAddresses(url, canonical)
   const article = mainThing(things, own, [social, title])
   const about =
-    things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
-  const structured = article?.headline ? oneLine(article.headline) : null
+    things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? NO_THING
+  const structured = article.headline ? oneLine(article.headline) : null
   const text = readMarks(
     page,
     lines =>
@@ -155,7 +155,7 @@ export function readMetadata(
     languages: [
       ...($('html').attr('lang') ?? $('html').attr('xml:lang') ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
-      article?.language ?? '',
+      article.language ?? '',
     ].filter(tag => tag.trim() !== ''),
     siteNames: [...named(metas, SITE_NAMES), ...things.flatMap(thing => thing.publisher ?? [])]
       .map(oneLine)
@@ -172,27 +172,26 @@ export function readMetadata(
       document: title,
     },
     dates: {
-      structured: [
-        ...(article?.published ?? []),
-        ...(about === article ? [] : (about?.published ?? [])),
-      ],
+      structured: [...article.published, ...(about === article ? [] : about.published)],
       meta: publishedMetas(metas),
       microdata: microdataDates(metas, text.marks),
       vague: named(metas, VAGUE_DATE_NAMES),
       scripted: scriptedDates(page.html),
     },
     authors: {
-      structured: article?.authors.length ? article.authors : (about?.authors ?? []),
+      structured: article.authors.length > 0 ? article.authors : about.authors,
       meta: [...named(metas, AUTHOR_NAMES), ...sharedByline(metas)],
     },
-    body: article?.body ?? null,
-    free: article?.free ?? null,
-    paidParts: paidPartsOf([article, about]),
+    body: article.body,
+    free: article.free,
+    paidParts: [...new Set([...article.paidParts, ...about.paidParts])],
     signs: articleSigns(metas, article, own),
     classed: {
-      ...classedBy(article, about),
+      sections: article.sections,
+      genres: article.genres,
+      partly: article.partly || about.partly,
       types: [
-        ...(article?.types ?? []),
+        ...article.types,
         ...ownThings(things, own, [social, title])
           .flatMap(({ types }) => types)
           .filter(type => type === 'liveblogposting'),
@@ -208,12 +207,6 @@ export function readMetadata(
     },
   }
 }
-
-const classedBy = (article: StatedThing | null, about: StatedThing | null) => ({
-  sections: article?.sections ?? [],
-  genres: article?.genres ?? [],
-  partly: [article, about].some(thing => thing?.partly),
-})
 
 const TRAILS = 5
 const CRUMBS = 20
@@ -236,10 +229,6 @@ const markedTrails = ($: Page['$']): Crumb[][] =>
           return { name: text.slice(0, LONGEST_NAME), address: link.attr('href') ?? null }
         }),
     )
-
-const paidPartsOf = (things: (StatedThing | null)[]): string[] => [
-  ...new Set(things.flatMap(thing => thing?.paidParts ?? [])),
-]
 
 const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
 const LINKED_DATA = /^<[^>]*(?:ld\+json|json\+ld)/i

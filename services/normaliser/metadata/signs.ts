@@ -1,6 +1,6 @@
 import { fold } from '#services/normaliser/markup/plain'
 import { addressKey, readAddress } from '#shared/articles/address'
-import type { StatedThing } from './jsonld.ts'
+import { NO_THING, type StatedThing } from './jsonld.ts'
 import names from './names.json' with { type: 'json' }
 
 /**
@@ -21,16 +21,17 @@ export interface ArticleSigns {
 /** @param thing the page's main thing in JSON-LD */
 export function articleSigns(
   metas: Map<string, string[]>,
-  thing: StatedThing | null,
+  thing: StatedThing,
   addresses: OwnAddresses,
 ): ArticleSigns {
-  const isElsewhere = thing !== null && thing.addresses.length > 0 && !isAt(thing, addresses)
-  const own = thing !== null && isArticle(thing) && !isElsewhere ? thing : null
+  const isElsewhere = thing.addresses.length > 0 && !isAt(thing, addresses)
+  const isOwn = isArticle(thing) && !isElsewhere
   const type = named(metas, ['og:type'])[0] ?? ''
   return {
-    typed: own !== null || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
+    typed: isOwn || /^\W*(article|news\.?article|blog|video\.episode)\b/i.test(type),
     dated:
-      (own?.published.length ?? 0) > 0 || publishedMetas(metas).some(date => /\d{4}/.test(date)),
+      (isOwn && thing.published.length > 0) ||
+      publishedMetas(metas).some(date => /\d{4}/.test(date)),
     canonical: leadsHere(addresses),
     address: addresses.canonical,
   }
@@ -109,21 +110,21 @@ interface Page {
 /**
  * Finds the page's own article among the things that the page describes: by address, headline, type
  * and position. Pages also describe other articles in lists. So among several articles, an article
- * with another address and another headline is never chosen.
+ * with another address and another headline is never chosen. `NO_THING`: none is its own.
  */
 export function mainThing(
   things: StatedThing[],
   addresses: OwnAddresses,
   titles: (string | null)[],
-): StatedThing | null {
+): StatedThing {
   const page = pageOf(addresses, titles)
   const isOneOfSeveral = things.filter(isArticle).length > 1
-  let best: { thing: StatedThing; score: number } | null = null
+  let best = { thing: NO_THING, score: 0 }
   for (const thing of things) {
     const score = scoreOf(thing, page, isOneOfSeveral)
-    if (score > 0 && (best === null || score > best.score)) best = { thing, score }
+    if (score > best.score) best = { thing, score }
   }
-  return best?.thing ?? null
+  return best.thing
 }
 
 /** Things that have an address of the page, or its headline. */
