@@ -1,7 +1,7 @@
 import { bestOf, type Candidate, type Choice, choiceOf } from '#services/normaliser/candidate'
 import { findDates } from '#services/normaliser/dates/written'
 import { anyOf } from '#services/normaliser/languages/index'
-import { fold } from '#services/normaliser/markup/plain'
+import { fold, foldedNames } from '#services/normaliser/markup/plain'
 import { isWithin } from '#services/normaliser/markup/tree'
 import type { Mark } from '#services/normaliser/metadata/marks'
 import type { PageMetadata } from '#services/normaliser/metadata/metadata'
@@ -117,17 +117,9 @@ function isSameGroup(a: string[], b: string[]): boolean {
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
   const { host } = meta
   const label = (domain: string) => domain.split('.').at(-2) ?? ''
-  const names = [
-    outlet.name,
-    outlet.domain,
-    label(outlet.domain),
-    host,
-    label(host),
-    ...meta.siteNames,
-  ].map(foldOutlet)
-  return new Set(
-    [...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1),
-  )
+  const { name, domain } = outlet
+  const names = [name, domain, label(domain), host, label(host), ...meta.siteNames]
+  return foldedNames(names.map(foldOutlet))
 }
 
 /**

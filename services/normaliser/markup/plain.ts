@@ -29,3 +29,10 @@ export const fold = (text: string): string =>
     .replace(/ß/g, 'ss')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+
+/** Some names, folded, with and without their spaces. */
+export function foldedNames(names: string[]): Set<string> {
+  const folded = names.map(fold)
+  const joined = folded.map(name => name.replaceAll(' ', ''))
+  return new Set([...folded, ...joined].filter(name => name !== ''))
+}

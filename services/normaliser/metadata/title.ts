@@ -2,7 +2,7 @@ import { decodeHTML } from 'entities'
 import { getDomainWithoutSuffix } from 'tldts'
 import { bestOf, type Candidate, type Choice, choiceOf } from '#services/normaliser/candidate'
 import { anyOf } from '#services/normaliser/languages/index'
-import { fold, lineOf, oneLine } from '#services/normaliser/markup/plain'
+import { fold, foldedNames, lineOf, oneLine } from '#services/normaliser/markup/plain'
 import { PAGE_LIMITS } from '#shared/articles/plain-text'
 import type { Outlet } from '#shared/outlets/catalogue'
 import type { Source } from '#shared/outlets/origins'
@@ -34,7 +34,8 @@ export function titleCandidates(
   outlet: Pick<Outlet, 'name' | 'domain'>,
 ): Candidate<string>[] {
   const { structured, social, headline, document } = meta.titles
-  const own = ownNames(meta, outlet)
+  const { name, domain } = outlet
+  const own = foldedNames([name, domain, `www.${domain}`, meta.host, ...meta.siteNames])
   const fed = entry?.title ? oneLine(entry.title) : null
   const stated: Title = { source: 'json-ld', text: structured }
   const shown: Title = { source: 'markup', text: headline }
@@ -89,19 +90,6 @@ function repeats(
     const said = new Set(fold(title).split(' '))
     return words.filter(word => said.has(word)).length * 2 >= words.length
   })
-}
-
-function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
-  const names = [
-    outlet.name,
-    outlet.domain,
-    `www.${outlet.domain}`,
-    meta.host,
-    ...meta.siteNames,
-  ].map(fold)
-  return new Set(
-    [...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''),
-  )
 }
 
 /**
