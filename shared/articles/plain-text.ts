@@ -1,3 +1,4 @@
+import { decodeHTML } from 'entities'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { boundMarks } from '#search/analysis/text'
 
@@ -55,16 +56,7 @@ function ofMarkup(html: string): string {
 }
 
 /** Makes plain text of a text without markup. Keeps its lines. */
-function ofPlain(text: string): string {
-  if (!text.includes('&')) return tidy(text)
-  const pieces: string[] = []
-  const harmless = text.replaceAll('<', '&lt;')
-  tokenize(harmless, {
-    ontext: (start, end) => pieces.push(harmless.slice(start, end)),
-    ontextentity: code => pieces.push(String.fromCodePoint(code)),
-  })
-  return tidy(pieces.join(''))
-}
+const ofPlain = (text: string): string => tidy(decodeHTML(text.slice(0, LONGEST)))
 
 const nothing = () => {}
 const UNHEARD: TokenizerCallbacks = {
