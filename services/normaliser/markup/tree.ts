@@ -215,7 +215,7 @@ export function* upwards(element: Element): Generator<Element> {
 
 /** Whether an element is the container itself, or is inside it. */
 export const isWithin = (element: Element, container: Element): boolean =>
-  [...upwards(element)].includes(container)
+  upwards(element).some(around => around === container)
 
 /** Attributes that sites use to name an element for their tests and components. */
 const NAMING = [

@@ -102,9 +102,9 @@ export function readMarks(
   const marks = new Map<Element, Mark>()
   for (const { element, ...markup } of markedIn($)) {
     const hint = hintOf(element)
-    const around = [...upwards(element)]
-      .flatMap(outer => marks.get(outer) ?? [])
-      .find(outer => outer.kind === markup.kind)
+    const around = upwards(element)
+      .map(outer => marks.get(outer))
+      .find(outer => outer?.kind === markup.kind)
     marks.set(element, {
       ...markup,
       element,
@@ -220,7 +220,7 @@ const ITEM_DEPTH = 6
 function itemAround(link: Element): Element[] {
   if (/^(?:#|mailto:)/.test(link.attribs.href ?? '') || /author/.test(link.attribs.rel ?? ''))
     return []
-  const around = [...upwards(link)].slice(0, ITEM_DEPTH)
+  const around = upwards(link).take(ITEM_DEPTH).toArray()
   const isTitle = [...around, ...link.children.filter(isElement)].some(({ name }) =>
     /^h[2-6]$/.test(name),
   )

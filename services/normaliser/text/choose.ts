@@ -17,7 +17,7 @@ import { BOX, isChaffLine, READ_ALSO } from './chaff.ts'
 
 export const linkShare = (block: Block): number => block.linked / block.text.length
 export const isHeading = (block: Block): boolean =>
-  [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
+  upwards(block.element).some(({ name }) => /^h[1-6]$/.test(name))
 
 /** Whether a block reads like sentences of an article. */
 function isProse(block: Block): boolean {
@@ -194,7 +194,9 @@ const isSentence = (piece: Piece | undefined): boolean =>
 const isText = (piece: Piece | undefined): boolean =>
   piece?.chosen === true && (piece.isHeading || (piece.isProse && !isItem(piece)))
 const isItem = ({ element }: Block) =>
-  [...upwards(element)].slice(0, 3).some(({ name }) => name === 'li')
+  upwards(element)
+    .take(3)
+    .some(({ name }) => name === 'li')
 
 /** Fewest characters of a sentence that is one whole link. Teasers are shorter. */
 const LINKED_SENTENCE = 80
@@ -301,7 +303,10 @@ function takeInCards(pieces: Piece[]): void {
 
 /** Whether a piece is a short line in a small box with the one below it, without the opening. */
 function isLabel(piece: Piece, { element: below }: Block, { element: opening }: Block): boolean {
-  const box = [...upwards(piece.element)].slice(1, 4).find(around => isWithin(below, around))
+  const box = upwards(piece.element)
+    .drop(1)
+    .take(3)
+    .find(around => isWithin(below, around))
   return (
     box !== undefined &&
     !isWithin(opening, box) &&
@@ -319,7 +324,9 @@ function likeness({ element }: Block): string {
   return `${name(element)}<${name(element.parent)}`
 }
 const hasClass = ({ element }: Block) =>
-  [...upwards(element)].slice(0, 2).some(({ attribs }) => attribs.class)
+  upwards(element)
+    .take(2)
+    .some(({ attribs }) => attribs.class)
 
 function innermost(weights: Map<Element, number>, least: number): Element | null {
   let found: Element | null = null
@@ -488,7 +495,7 @@ const BOX_HEADING = 60
 
 /** Whether the first link around or in a heading leads to another page. */
 function leadsAway(heading: Element): boolean {
-  const around = [...upwards(heading)].find(({ name }) => name === 'a')
+  const around = upwards(heading).find(({ name }) => name === 'a')
   let link = around?.attribs.href
   walk(heading, element => {
     if (element.name === 'a') link ??= element.attribs.href

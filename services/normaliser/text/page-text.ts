@@ -82,13 +82,13 @@ export function readPageText(
   const { blocks, chosen } = free !== null && parted ? free : reading(whole)
   const paragraphs = withoutRepeats(chosen.map(({ text }) => text))
   const shown = all
-    .filter(({ element }) => ![...upwards(element)].some(isHidden))
+    .filter(({ element }) => !upwards(element).some(isHidden))
     .map(({ text }) => text)
   return {
     visible: all.map(({ text }) => text),
     shown,
     veiled: new Set(
-      blocks.filter(({ element }) => [...upwards(element)].some(isVeiled)).map(({ text }) => text),
+      blocks.filter(({ element }) => upwards(element).some(isVeiled)).map(({ text }) => text),
     ),
     titles,
     parted,
@@ -285,7 +285,7 @@ function findHeadline(
   return line >= 0 ? line : last(block => block.element.name === 'h2' && block.text.length > 20)
 }
 
-const isInHead = (block: Block) => [...upwards(block.element)].some(({ name }) => name === 'head')
+const isInHead = (block: Block) => upwards(block.element).some(({ name }) => name === 'head')
 
 /**
  * The positions (`positionOf`) of the elements that Mozilla's Readability considers the article;

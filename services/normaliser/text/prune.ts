@@ -84,7 +84,7 @@ function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Elem
   const prose = blocksOf(root, { without }).filter(isProse)
   const names = new Set<string>()
   for (const { element } of prose) {
-    if (element.attribs.class !== undefined && ![...upwards(element)].some(isHidden))
+    if (element.attribs.class !== undefined && !upwards(element).some(isHidden))
       names.add(nameOf(element))
   }
   return aroundBlocks(prose.filter(({ element }) => names.has(nameOf(element))))
@@ -130,7 +130,7 @@ function weigh(
   for (const block of blocksOf(root, { without })) {
     if (!isProse(block)) continue
     total += block.text.length
-    const names = new Set([...upwards(block.element)].map(weighedName))
+    const names = new Set(upwards(block.element).map(weighedName))
     for (const name of names) byName.set(name, (byName.get(name) ?? 0) + block.text.length)
   }
   return { total, byName }
@@ -210,10 +210,7 @@ export function isSubject(element: Element): boolean {
   const id = fold(element.attribs.id ?? '').split(' ')
   if (id[0] === '' || !BOILERPLATE.test(element.attribs.id!.toLowerCase())) return false
   const [heading, ...below] = blocksOf(element)
-  if (
-    heading === undefined ||
-    ![...upwards(heading.element)].some(({ name }) => /^h[1-6]$/.test(name))
-  )
+  if (heading === undefined || !upwards(heading.element).some(({ name }) => /^h[1-6]$/.test(name)))
     return false
   const title = fold(heading.text).split(' ')
   if (2 * id.filter(word => title.includes(word)).length <= Math.max(id.length, title.length))
