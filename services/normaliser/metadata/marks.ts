@@ -88,8 +88,8 @@ export function readMarks(
   const lines = blocks.map(({ text, element }) => ({
     text: lineOf(text).slice(0, LINE_LIMIT),
     heading: headingOf(element),
-    aside: asideAround(element) !== null,
-    ofItem: itemOf(element) !== null,
+    aside: asideAround(element) !== undefined,
+    ofItem: itemOf(element) !== undefined,
   }))
   const headline = findHeadline(lines)
   const anchor = blocks[headline ?? longestOf(lines)]
@@ -97,7 +97,7 @@ export function readMarks(
   const aroundAnchor = new Set(anchor === undefined ? [] : upwards(anchor.element))
   const isAside = (element: Element) => {
     const aside = asideAround(element)
-    return aside !== null && !aroundAnchor.has(aside)
+    return aside !== undefined && !aroundAnchor.has(aside)
   }
   const marks = new Map<Element, Mark>()
   for (const { element, ...markup } of markedIn($)) {
@@ -111,7 +111,7 @@ export function readMarks(
       hint,
       text: spacedText(element),
       aside: isAside(element),
-      ofItem: itemOf(element) !== null && isAside(element),
+      ofItem: itemOf(element) !== undefined && isAside(element),
       hints: `${around?.hints ?? ''} ${hint}`.slice(-1_000),
       line: places.get(element) ?? 0,
     })
@@ -143,22 +143,10 @@ function headingOf(element: Element): number {
  * Makes a function that finds the innermost of some elements that contains an element, or is this
  * element itself.
  */
-function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Element | null {
-  const known = new Map<Element, Element | null>()
-  const find = (element: Element): Element | null => {
-    const before = known.get(element)
-    if (before !== undefined) return before
-    const { parent } = element
-    const found = elements.has(element)
-      ? element
-      : parent !== null && isElement(parent)
-        ? find(parent)
-        : null
-    known.set(element, found)
-    return found
-  }
-  return find
-}
+const innermostOf =
+  (elements: ReadonlySet<Element>) =>
+  (element: Element): Element | undefined =>
+    upwards(element).find(around => elements.has(around))
 
 const hintOf = ({ attribs: { class: names = '', id = '', itemprop = '' } }: Element) =>
   `${names} ${id} ${itemprop}`.toLowerCase().slice(0, HINT_LIMIT)
