@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 
 /**
@@ -26,7 +25,7 @@ export function decodeText(
  * @param labels canonical names of the declared encodings, in order of precedence
  */
 function chooseEncoding(buffer: Buffer, labels: string[]): string {
-  if (isUtf8(withoutCutCharacter(buffer))) return wideEncoding(buffer) ?? 'utf-8'
+  if (beginsAsUtf8(buffer)) return wideEncoding(buffer) ?? 'utf-8'
   const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
@@ -67,18 +66,14 @@ function wideEncoding(buffer: Buffer): string | null {
   return null
 }
 
-/**
- * Removes an incomplete character at the end. A document that was cut off, or the first part of
- * one, may end with it.
- */
-function withoutCutCharacter(buffer: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
-    const byte = buffer[buffer.length - back] ?? 0
-    if (byte < 0x80) return buffer
-    if (byte >= 0xc0)
-      return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? buffer.subarray(0, -back) : buffer
+/** Whether a document is UTF-8. One that was cut off may end within a character. */
+function beginsAsUtf8(buffer: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(buffer, { stream: true })
+    return true
+  } catch {
+    return false
   }
-  return buffer
 }
 
 /** Whether most of the bytes are UTF-8, and only a few bytes have another encoding. */
