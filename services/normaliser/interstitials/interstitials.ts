@@ -37,12 +37,10 @@ export type InterstitialKind =
  * `paywall.ts` recognises paywalls, because such a page is the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
-  const from = URL.parse(served.url)
-  const to = URL.parse(served.finalUrl)
-  const way = from === null || to === null ? null : { from, to }
-  if (way !== null && isConsentAddress(way, served)) return 'cookie wall'
+  const way = { from: new URL(served.url), to: new URL(served.finalUrl) }
+  if (isConsentAddress(way, served)) return 'cookie wall'
   if (isChallenge(served) || isUnaskedPage(served)) return 'challenge'
-  if (way !== null && isRoot(way.to) && !isRoot(way.from)) return 'error page'
+  if (isRoot(way.to) && !isRoot(way.from)) return 'error page'
   if (isCookieWall(served)) return 'cookie wall'
   return isErrorPage(served, way) || isMessage(served) ? 'error page' : null
 }
@@ -150,13 +148,12 @@ const NOTE = 300
  * sentences show this, or the redirects or its canonical address lead to the front page or a
  * section. A page that calls itself a dated article is no error page.
  */
-function isErrorPage({ page, signs, feedTitle }: Served, way: Redirected | null): boolean {
+function isErrorPage({ page, signs, feedTitle }: Served, { from, to }: Redirected): boolean {
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   // Other sites send the front page itself, with its own canonical address. Some name that address
   // on all their pages, so the title must be another one, too.
-  const stated = way !== null && signs.address !== null ? { ...way, to: signs.address } : way
-  if (feedTitle !== null && stated !== null && isRoot(stated.to) && !isRoot(stated.from))
-    return true
+  const stated = signs.address ?? to
+  if (feedTitle !== null && isRoot(stated) && !isRoot(from)) return true
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
   // Some sites list other news below "not found". Without a title in the feed, that list could be
@@ -169,7 +166,7 @@ function isErrorPage({ page, signs, feedTitle }: Served, way: Redirected | null)
   if (feedTitle !== null && isRelated(feedTitle, text)) return false
   return (
     (share >= 0.4 && !signs.typed) ||
-    (feedTitle !== null && [way, stated].some(each => each !== null && endsAtSection(each)))
+    (feedTitle !== null && [to, stated].some(end => endsAtSection(from, end)))
   )
 }
 
@@ -192,7 +189,7 @@ function isMessage({ page, signs, feedTitle }: Served): boolean {
 }
 
 /** Some sites redirect a removed article to its section. */
-const endsAtSection = ({ from, to }: Redirected): boolean =>
+const endsAtSection = (from: URL, to: URL): boolean =>
   !isNoArticle(from) &&
   (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
 
