@@ -47,7 +47,7 @@ export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => E
   for (const [gram, row] of rows) {
     for (let index = 0; index < languages.length; index += 1) {
       const at = row * languages.length + index
-      values[at] = logarithm(table, values[at] ?? 0, orderOf(gram), index)
+      values[at] = logarithm(table, values[at]!, orderOf(gram), index)
     }
   }
   return text => weigh(text, table)
@@ -81,12 +81,11 @@ function count(samples: ReadonlyMap<string, Sample>): Table {
         if (row === undefined) {
           row = rows.size
           rows.set(gram, row)
-          kinds[order] = (kinds[order] ?? 0) + 1
+          kinds[order]! += 1
           if (rows.size * size > values.length) values = enlarged(values)
         }
-        values[row * size + index] = (values[row * size + index] ?? 0) + times
-        const total = totals[order]
-        if (total !== undefined) total[index] = (total[index] ?? 0) + times
+        values[row * size + index]! += times
+        totals[order]![index]! += times
       })
     }
   }
@@ -105,7 +104,7 @@ function logarithm(
   order: number,
   index: number,
 ): number {
-  const total = (table.totals[order]?.[index] ?? 0) + SMOOTHING * (table.kinds[order] ?? 0)
+  const total = table.totals[order]![index]! + SMOOTHING * table.kinds[order]!
   return Math.log((times + SMOOTHING) / total)
 }
 
@@ -135,7 +134,7 @@ function weigh(text: string, table: Table): Evidence {
   }
   const { sums, wordRows, trigramRows, trigrams } = weighed
   return {
-    likelihoods: new Map(languages.map((language, index) => [language, sums[index] ?? 0])),
+    likelihoods: new Map(languages.map((language, index) => [language, sums[index]!])),
     words: words.length,
     knownWords: language => countedAtLeast(table, wordRows, COMMON, WORD_ORDER, language),
     trigrams,
@@ -156,12 +155,12 @@ function weighGram(
   if (row === undefined) return
   if (order === WORD_ORDER) weighed.wordRows.push(row)
   if (order === TRIGRAM_ORDER) weighed.trigramRows.push(row)
-  const factor = weight * (ORDER_WEIGHTS[order] ?? 0)
+  const factor = weight * ORDER_WEIGHTS[order]!
   if (factor === 0) return
   const { sums } = weighed
   const start = row * sums.length
   for (let index = 0; index < sums.length; index += 1)
-    sums[index] = (sums[index] ?? 0) + factor * (values[start + index] ?? 0)
+    sums[index]! += factor * values[start + index]!
 }
 
 /** How many of the rows have a count of at least `times` in the sample of the language. */
@@ -175,7 +174,7 @@ function countedAtLeast(
   const { languages, values } = table
   const index = languages.indexOf(language)
   const least = logarithm(table, times, order, index) - ROUNDING
-  return found.filter(row => (values[row * languages.length + index] ?? least - 1) >= least).length
+  return found.filter(row => values[row * languages.length + index]! >= least).length
 }
 
 function countWords(text: string, common: string): Map<string, number> {
