@@ -95,21 +95,18 @@ export function learn(template: Template, lesson: string[]): Template {
 }
 
 function bounded(lines: Template['lines']): Template['lines'] {
-  const order = Object.entries(lines).map(([line, count], at) => ({ line, count, at }))
-  const kept = order.toSorted((a, b) => b.count - a.count || b.at - a.at).slice(0, LINES)
-  return Object.fromEntries(
-    kept.toSorted((a, b) => a.at - b.at).map(({ line, count }) => [line, count]),
-  )
+  const all = Object.entries(lines)
+  // Of equally common lines, the latest stay.
+  const most = all.toReversed().sort(([, a], [, b]) => b - a)
+  const kept = new Set(most.slice(0, LINES))
+  return Object.fromEntries(all.filter(line => kept.has(line)))
 }
 
 function halved({ pages, lines }: Template): Template {
-  const counts = Object.entries(lines).map(([line, count]): [string, number] => [
-    line,
-    Math.floor(count / 2),
-  ])
+  const counts = Object.entries(lines).filter(([, count]) => count > 1)
   return {
     pages: Math.floor(pages / 2),
-    lines: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    lines: Object.fromEntries(counts.map(([line, count]) => [line, Math.floor(count / 2)])),
   }
 }
 
