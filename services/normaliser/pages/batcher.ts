@@ -27,10 +27,8 @@ export function createBatcher<T, R>(
   flush: (items: T[]) => Promise<R[]>,
   isWhole: (error: unknown) => boolean,
 ): Batcher<T, R> {
-  interface Waiting {
+  interface Waiting extends PromiseWithResolvers<R> {
     item: T
-    resolve: (result: R) => void
-    reject: (error: unknown) => void
   }
   const queue: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
@@ -62,11 +60,11 @@ export function createBatcher<T, R>(
   }
   return {
     add(item) {
-      return new Promise((resolve, reject) => {
-        queue.push({ item, resolve, reject })
-        if (queue.length >= limits.items) void begin()
-        else if (!busy) timer ??= setTimeout(begin, limits.wait)
-      })
+      const waiting = { item, ...Promise.withResolvers<R>() }
+      queue.push(waiting)
+      if (queue.length >= limits.items) void begin()
+      else if (!busy) timer ??= setTimeout(begin, limits.wait)
+      return waiting.promise
     },
   }
 }
