@@ -43,7 +43,7 @@ import { readPageText } from './text/page-text.ts'
  */
 
 /** Why a page can never become an article; stored in `pages.reason`. */
-export type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
+type Refusal = 'language' | 'no-title' | 'not-an-article' | 'rights'
 
 /** The result for a stored page: an article, or a refusal. */
 export type Composition =
@@ -69,7 +69,7 @@ export type Composition =
     }
   | Refused
 
-interface Refused {
+export interface Refused {
   kind: 'refused'
   reason: Refusal
   detail: string

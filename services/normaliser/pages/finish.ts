@@ -1,4 +1,4 @@
-import type { Refusal } from '#services/normaliser/compose'
+import type { Refused } from '#services/normaliser/compose'
 import type { Failure } from '#services/normaliser/composer'
 import type { InterstitialKind } from '#services/normaliser/interstitials/interstitials'
 import { teach } from '#services/normaliser/template'
@@ -127,12 +127,7 @@ async function noteInterstitials(
 export const finishRefused = async (
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: {
-    reason: Refusal
-    detail: string
-    interstitial: InterstitialKind | null
-    rights: Rights
-  },
+  refusal: Refused,
 ): Promise<NewSignal[]> =>
   transaction(pool, async client => {
     const isOld = await readValue<boolean>(
@@ -142,11 +137,9 @@ export const finishRefused = async (
       [page.pageNo, refusal.reason, refusal.detail, seenOf(refusal.rights)],
     )
     if (isOld === null) return []
-    if (!isOld)
-      await noteInterstitials(client, [
-        { outletNo: page.outletNo, interstitial: refusal.interstitial },
-      ])
-    return noteRights(client, [{ ...page, rights: refusal.rights }])
+    const refused = [{ ...page, ...refusal }]
+    if (!isOld) await noteInterstitials(client, refused)
+    return noteRights(client, refused)
   })
 
 /**
