@@ -83,7 +83,7 @@ const trailsIn = (nodes: JsonLdNode[]): Crumb[][] =>
 
 function crumbOf(node: JsonLdNode): Crumb[] {
   const item = get(node, 'item')
-  const name = [node, item].flatMap(one => (isNode(one) ? textsOf(get(one, 'name')) : []))[0]
+  const name = [node, item].flatMap(one => (isNode(one) ? textsIn(one, 'name') : []))[0]
   const address = [...textsOf(item), ...idsOf(item), ...idsOf(node)][0] ?? null
   return name === undefined ? [] : [{ name: name.slice(0, LONGEST), address }]
 }
@@ -103,28 +103,25 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
   const paid = paidPartsOf(node, byId)
   const authors = authorsIn(get(node, 'author'), byId)
   const addresses = [
-    ...textsOf(get(node, 'url')),
-    ...textsOf(get(node, '@id')),
+    ...textsIn(node, 'url'),
+    ...textsIn(node, '@id'),
     ...textsOf(own),
     ...idsOf(own),
   ]
   return {
     types: typesOf(node),
     addresses: addresses.slice(0, ADDRESSES),
-    headline:
-      (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ??
-      null,
+    headline: (textsIn(node, 'headline')[0] ?? textsIn(node, 'name')[0])?.slice(0, LONGEST) ?? null,
     published: publishedIn(node),
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
-    language: textsOf(get(node, 'inLanguage'))[0] ?? null,
-    body:
-      textsOf(get(node, 'articleBody'))[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
+    language: textsIn(node, 'inLanguage')[0] ?? null,
+    body: textsIn(node, 'articleBody')[0] ?? (ofUpdates(node, 'articleBody').join('\n\n') || null),
     free: freeOf(get(node, 'isAccessibleForFree')),
     partly: paid.length > 0,
-    paidParts: paid.flatMap(part => textsOf(get(part, 'cssSelector'))),
-    sections: textsOf(get(node, 'articleSection')).map(text => text.slice(0, LONGEST)),
-    genres: textsOf(get(node, 'genre')).map(text => text.slice(0, LONGEST)),
+    paidParts: paid.flatMap(part => textsIn(part, 'cssSelector')),
+    sections: textsIn(node, 'articleSection').map(text => text.slice(0, LONGEST)),
+    genres: textsIn(node, 'genre').map(text => text.slice(0, LONGEST)),
   }
 }
 
@@ -143,19 +140,17 @@ const ofUpdates = (node: JsonLdNode, name: string) =>
     .flat()
     .filter(isNode)
     .slice(0, ITEMS)
-    .flatMap(update => textsOf(get(update, name)))
+    .flatMap(update => textsIn(update, name))
 
 /**
  * The dates of publication. For a live blog without such a date: the beginning of its coverage,
  * then the date of its oldest entry.
  */
 function publishedIn(node: JsonLdNode): string[] {
-  const own = ['datePublished', 'dateCreated', 'uploadDate'].flatMap(name =>
-    textsOf(get(node, name)),
-  )
+  const own = ['datePublished', 'dateCreated', 'uploadDate'].flatMap(name => textsIn(node, name))
   if (own.length > 0 || !typesOf(node).includes('liveblogposting')) return own
   const oldest = ofUpdates(node, 'datePublished').sort((a, b) => Date.parse(a) - Date.parse(b))
-  return [...textsOf(get(node, 'coverageStartTime')), ...oldest.slice(0, 1)]
+  return [...textsIn(node, 'coverageStartTime'), ...oldest.slice(0, 1)]
 }
 
 /**
@@ -283,9 +278,9 @@ function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): Sta
   const id = one['@id']
   const node =
     get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
-  const names = textsOf(get(node, 'name'))
+  const names = textsIn(node, 'name')
   const parts = ['givenName', 'additionalName', 'familyName'].flatMap(part =>
-    textsOf(get(node, part)).slice(0, 1),
+    textsIn(node, part).slice(0, 1),
   )
   return stated(names.length > 0 ? names : [parts.join(' ')], {
     organisation: typesOf(node).some(type => ORGANISATION.test(type)),
@@ -381,7 +376,7 @@ function get(node: JsonLdNode, name: string): Json | undefined {
 
 /** The types of a node in lower case, without the vocabulary's address. */
 const typesOf = (node: JsonLdNode): string[] =>
-  textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
+  textsIn(node, '@type').map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
 
 /** The texts of a property: one or a list, plain or as `{"@value": …}`. */
 function textsOf(value: Json | undefined): string[] {
@@ -396,9 +391,11 @@ function textsOf(value: Json | undefined): string[] {
   })
 }
 
+const textsIn = (node: JsonLdNode, name: string): string[] => textsOf(get(node, name))
+
 /** The addresses of the thing that a property names. */
 const idsOf = (value: Json | undefined): string[] =>
-  isNode(value) ? [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))] : []
+  isNode(value) ? [...textsIn(value, '@id'), ...textsIn(value, 'url')] : []
 
 /** A thing of which the page says nothing. */
 export const NO_THING: StatedThing = describe({}, new Map())
