@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { getDomain } from 'tldts'
 import tracking from './tracking.json' with { type: 'json' }
 
@@ -64,7 +64,7 @@ export function addressKey(address: string | URL): string {
   const key =
     keyHost(real) + keyPath(real.pathname) + keyQuery(real.search) + keyFragment(real.hash)
   if (key.length <= KEY_LIMIT) return key
-  return `${keyHost(real)}/~${createHash('sha256').update(key).digest('hex')}`
+  return `${keyHost(real)}/~${hash('sha256', key)}`
 }
 
 /**
@@ -76,9 +76,7 @@ export function cleanAddress(url: URL): string {
   clean.hash = keyFragment(clean.hash)
   clean.username = ''
   clean.password = ''
-  const kept = parameters(clean.search).filter(
-    ({ name, value }) => !isTracking(decode(name), decode(value)),
-  )
+  const kept = parameters(clean.search)
   if (kept.length < clean.search.slice(1).split('&').length)
     clean.search = kept.map(({ raw }) => raw).join('&')
   return clean.href
@@ -129,7 +127,6 @@ function keyPath(pathname: string): string {
 
 function keyQuery(search: string): string {
   const kept = parameters(search)
-    .filter(({ name, value }) => !isTracking(decode(name), decode(value)))
     .map(({ name, value }) => {
       const key = canonicalEscapes(name.replaceAll('+', '%20'))
       return value === '' ? key : `${key}=${canonicalEscapes(value.replaceAll('+', '%20'))}`
@@ -141,6 +138,7 @@ function keyQuery(search: string): string {
 /** A fragment is usually a place on the page. But pages of scripts keep their path in `#!`. */
 const keyFragment = (hash: string): string => (hash.startsWith('#!') && hash.length > 2 ? hash : '')
 
+/** The parameters of a query, without those that track. */
 const parameters = (search: string): { raw: string; name: string; value: string }[] =>
   search
     .slice(1)
@@ -154,6 +152,7 @@ const parameters = (search: string): { raw: string; name: string; value: string 
         ? { raw, name: raw, value: '' }
         : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
     })
+    .filter(({ name, value }) => !isTracking(decode(name), decode(value)))
 
 /**
  * Gives equal escapes one spelling (RFC 3986 §6.2.2): unreserved characters are plain, hexadecimal
