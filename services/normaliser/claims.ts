@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { NewArticle } from '#search/types'
 import { addressKey } from '#shared/articles/address'
 import type { StoredPage } from '#shared/outlets/page'
@@ -26,13 +26,13 @@ export function claimOf(
   if (own.includes(canonical)) return null
   const isLonger = own.some(key => key.startsWith(`${canonical}?`))
   return {
-    canonical: hash(canonical),
-    title: hash(fold(title)),
+    canonical: digestOf(canonical),
+    title: digestOf(fold(title)),
     body,
     doubtful: isLonger ? LIVE : 1,
   }
 }
-const hash = (text: string) => createHash('sha256').update(text).digest().subarray(0, 16)
+const digestOf = (text: string) => hash('sha256', text, 'buffer').subarray(0, 16)
 
 /**
  * Posts of a live blog have its address with a parameter. Its title and text change a few times in

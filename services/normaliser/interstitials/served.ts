@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { countOf, type Pool } from '#shared/postgres/pool'
 
 /**
@@ -77,6 +77,6 @@ export function textFingerprint(
   const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
   if (words.length < SHORTEST && !strange) return null
   const told = titled ? words : words.replace(/\S+/gu, withoutNumber).replace(/ +/g, ' ')
-  return createHash('sha256').update(told).digest().subarray(0, 16)
+  return hash('sha256', told, 'buffer').subarray(0, 16)
 }
 const withoutNumber = (word: string) => (/\p{N}/u.test(word) ? '' : word)
