@@ -81,11 +81,7 @@ export function openComposer(options: ComposerOptions): Composer {
     }
   }
   return {
-    inTurn: <T>(
-      outlet: string | number,
-      work: (compose: Compose) => Promise<T>,
-      signal?: AbortSignal,
-    ): Promise<T> => queue.take(outlet, () => work(compose), signal),
+    inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
     compose: (page, { signal, ...options } = {}) =>
       queue.take(page.outlet.domain, () => compose(page, options), signal),
     close: () => pool.close(),

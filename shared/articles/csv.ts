@@ -1,3 +1,4 @@
+import { isRecord } from '#shared/encoding/is-record'
 import { printable } from '#shared/log/printable'
 
 /** The columns of all CSV that Perscope writes, in order. */
@@ -59,10 +60,7 @@ export function memberFor(article: CsvArticle, column: CsvColumn): unknown {
 export const namesOf = (authors: unknown): unknown[] =>
   Array.isArray(authors) ? authors.map(author => memberOf(author, 'name') ?? author) : []
 
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : null
+const memberOf = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : null)
 
 /**
  * A cell. A spreadsheet treats a text that begins with `=`, `+`, `-` or `@` as a formula. Outlets
