@@ -241,6 +241,6 @@ export async function writeCatalogue(
   })
   const whole = `${JSON.stringify({ ...(isRecord(catalogue) ? catalogue : {}), outlets: corrected }, null, 2)}\n`
   await to.truncate(0)
-  await to.write(whole, 0)
+  await to.writeFile(whole)
   await to.sync()
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createTestPool, holdLock, lockWaits } from '#test/database'
 import { syncCatalogue, until } from '#test/fleet'
-import { answerOnTerminal, jsonLines, runScript } from '#test/script'
+import { answerOnTerminal, jsonLines, run, runScript } from '#test/script'
 import { newsSitemap, outletOf, rss, sitemapIndex } from './crawl.ts'
 import { redirect, reply, startSite } from './site.ts'
 
@@ -426,6 +426,20 @@ t.test('check writes nothing when nothing can be read, or robots.txt forbids the
   t.equal(await readFile(corrected, 'utf8'), 'as it was')
   const paths = closed.seen.map(({ path }) => path)
   t.strictSame(paths, ['/robots.txt', '/old.xml'])
+})
+
+t.test('a check says that the disk had no room for the whole catalogue', async t => {
+  const script = `
+    import { open } from 'node:fs/promises'
+    import { writeCatalogue } from '${new URL('../../scripts/outlets/check.ts', import.meta.url)}'
+    const text = JSON.stringify({ outlets: [{ name: 'a'.repeat(5000) }] })
+    const checked = { result: 'works', feeds: [], sitemaps: [], dropped: [] }
+    await writeCatalogue(await open('${join(t.testdir(), 'full.json')}', 'a'), text, [checked], '')`
+  const limited = 'trap "" XFSZ; ulimit -f 1; exec "$0" --input-type=module -e "$1"'
+  await t.rejects(run('sh', ['-c', limited, process.execPath, script]), {
+    code: 1,
+    stderr: /EFBIG/,
+  })
 })
 
 t.test(
