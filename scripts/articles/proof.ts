@@ -8,6 +8,7 @@ import { counted, printableLine } from '#shared/log/printable'
 import { countOf, type Pool, readRow, readValue } from '#shared/postgres/pool'
 import { type CommandContext, sentenceOf, textOf, UsageError } from '#shared/process/command'
 import { openQueues } from '#shared/queues/queues'
+import { PLACES } from '#shared/removals/remove'
 import { NAMED_ADDRESSES, SAMPLES } from '#shared/removals/samples'
 import { STORES } from '#shared/removals/stores'
 
@@ -17,35 +18,19 @@ import { STORES } from '#shared/removals/stores'
  */
 
 /**
- * Where something of an article would stand in Postgres. $1 its former number, $2 its id. All pages
- * are read, because only the hashes of its addresses are known.
+ * Further places, whose rows are all read: of the addresses of an article `t` that was taken out
+ * only hashes are known.
  */
-const PLACES: readonly [what: string, rows: string][] = [
-  ['title, text and snippet', 'article_texts where seq = $1'],
-  ['words', 'article_words where seq = $1'],
-  ['names of its authors', "articles where seq = $1 and author_nos <> '{}'"],
-  ['addresses', 'article_addresses where id = $2'],
-  [
-    'pages of its addresses, with what its outlet served',
-    `pages p join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
-        on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')} where t.seq = $1`,
-  ],
-  [
-    'its addresses among those that sitemaps named',
-    `${NAMED_ADDRESSES} b join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses t
-        on t.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')} where t.seq = $1`,
-  ],
-  ['samples of the planner', `(${SAMPLES}) s where coalesce(s.seq, $1) = $1`],
-  ['answers of its page', 'second_looks where id = $2'],
-  ['candidates of searches by meaning', 'semantic_sets where $1 = any (seqs)'],
-  ['traces of copies of its text', 'copy_sketches where seq = $1 and sample is not null'],
-  ['vectors that are to be made', 'embeddings where seq = $1'],
-  ['what its outlet allows of it', 'article_rights where id = $2'],
-  [
-    'messages about it on their way',
-    "alert_messages where kind = 'articles' and delivered_at is null and $1 = any (seqs)",
-  ],
-]
+const READ_WHOLE = {
+  'pages of its addresses, with what its outlet served': `
+    pages p join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses h
+      on h.hash = ${addressHash(firstDomain('lower(o.domain)'), 'p.crawl_key')} where h.seq = t.seq`,
+  'its addresses among those that sitemaps named': `
+    ${NAMED_ADDRESSES} b join outlets o using (outlet_no) cross join tombstone_key k join tombstone_addresses h
+      on h.hash = ${addressHash(firstDomain('lower(o.domain)'), 'b.crawl_key')} where h.seq = t.seq`,
+  'samples of the planner': `(${SAMPLES}) s where coalesce(s.seq, t.seq) = t.seq`,
+  'candidates of searches by meaning': 'semantic_sets where t.seq = any (seqs)',
+}
 
 interface Tombstone {
   number: bigint
@@ -79,9 +64,9 @@ export async function prove(context: CommandContext, pool: Pool, id: string): Pr
     throw new UsageError(printableLine(`No article with the id ${id} was taken out.`))
   const { number, seq, removedAt, clearedAt, releasedAt } = tombstone
   const found: [what: string, left: number | string][] = []
-  for (const [what, rows] of PLACES) {
-    const text = `select count(*)::int from (select $1::bigint, $2::text) given, ${rows}`
-    found.push([what, await countOf(pool, text, [seq, id])])
+  for (const [what, rows] of Object.entries({ ...PLACES, ...READ_WHOLE })) {
+    const text = `select (select count(*)::int from ${rows}) from tombstones t where id = $1`
+    found.push([what, await countOf(pool, text, [id])])
   }
   for (const [what, ask] of outside(pool, config, seq))
     found.push([what, await ask().catch(sentenceOf)])

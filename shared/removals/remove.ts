@@ -251,16 +251,33 @@ export function countStanding(pool: Pool): Standing {
 /** The most removals that one round clears from other stores. */
 const ROUND = 1_000
 
-// $1, $2 numbers of removals: after, and up to. Indexes: the primary keys, tombstones_seq_key.
+/**
+ * SQL by what it is: rows with something of an article that was taken out, `t`. Indexes: the primary
+ * keys, article_addresses_id, alert_messages_seqs.
+ */
+export const PLACES = {
+  'title, text and snippet': 'article_texts where seq = t.seq',
+  words: 'article_words where seq = t.seq',
+  'names of its authors': "articles where seq = t.seq and author_nos <> '{}'",
+  'its section, kind and access':
+    'articles where seq = t.seq and num_nonnulls(section, kind, access) > 0',
+  addresses: 'article_addresses where id = t.id',
+  'answers of its page': 'second_looks where id = t.id',
+  'traces of copies of its text':
+    'copy_sketches where seq = t.seq and num_nonnulls(first_seq, sample) > 0',
+  'vectors that are to be made': 'embeddings where seq = t.seq',
+  'what its outlet allows of it': 'article_rights where id = t.id',
+  'messages about it on their way':
+    "alert_messages where kind = 'articles' and delivered_at is null and seqs @> array[t.seq]",
+}
+
+// $1, $2 numbers of removals: after, and up to. Indexes: the primary key, those of `PLACES`.
 const REOPEN = `
   update tombstones t set cleared_at = null
    where cleared_at is not null and number > $1 and number <= $2 and (author_nos <> '{}'
-      or exists (select from article_texts x where x.seq = t.seq) or exists (select from article_words w where w.seq = t.seq)
-      or exists (select from embeddings e where e.seq = t.seq) or exists (select from article_rights r where r.id = t.id)
-      or exists (select from articles a where a.seq = t.seq and (num_nonnulls(section, kind, access) > 0 or a.author_nos <> '{}'))
-      or exists (select from copy_sketches s where s.seq = t.seq and num_nonnulls(first_seq, sample) > 0)
-      or exists (select from article_addresses x where x.id = t.id) or exists (select from second_looks l where l.id = t.id)
-      or seq in (select unnest(seqs) from alert_messages where delivered_at is null and kind = 'articles'))`
+      ${Object.values(PLACES)
+        .map(rows => `or exists (select from ${rows})`)
+        .join(' ')})`
 
 /**
  * Finds articles of which something came back after they were cleared, for `clearRemoved`: a

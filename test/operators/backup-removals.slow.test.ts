@@ -148,11 +148,16 @@ t.test('a file says what went, and which backups of before have it', async t => 
     `insert into article_addresses (outlet, address, id) select 'x.example', 'x', id from tombstones where number = $1`,
     [number],
   )
+  const say = (section: string | null) =>
+    source.pool.query('update articles set section = $1 where id = $2', [section, id])
+  await say('Sport')
   await source.pool.query(
     "insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ('a', 1, 9, 9, 'building', 1)",
   )
   t.match(await prove(id, '--out', path), { code: 1, err: /run `npm run articles -- clear`, then/ })
-  t.match(await readFile(path, 'utf8'), /addresses +STILL THERE: 1/)
+  t.match(await readFile(path, 'utf8'), /^addresses +STILL THERE: 1/m)
+  t.match(await readFile(path, 'utf8'), /section, kind and access +STILL THERE: 1/)
+  await say(null)
   t.match(await readFile(path, 'utf8'), /archive index .* NOT ASKED: Set OPENSEARCH_URL/)
   await source.pool.query('delete from archive_indices')
   await source.pool.query("delete from article_addresses where outlet = 'x.example'")
