@@ -362,9 +362,10 @@ if (browserPath === undefined) {
     const looked = page.waitForResponse(response =>
       /sort=ingested_at&per_page=1$/.test(response.url()),
     )
-    await page.getByRole('button', { name: '2 new articles' }).click()
+    await page.getByRole('button', { name: '2 new articles' }).press('Enter')
     await shown(page, /^2 articles$/)
     await page.getByRole('button', { name: '2 new articles' }).waitFor({ state: 'detached' })
+    t.equal(await page.evaluate('document.activeElement.id'), 'results')
     await looked
     await api.index([{ title: 'Schaatsbaan weer open' }])
     await page.clock.fastForward(21_000)

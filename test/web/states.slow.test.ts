@@ -130,8 +130,9 @@ if (browserPath === undefined) {
     await notice.getByText(/Again in \d+ seconds/).waitFor()
     t.match(await notice.innerText(), 'Search by meaning is away')
     t.strictSame(await axe(page), [], '503')
-    await notice.getByRole('button', { name: 'Search by words' }).click()
+    await notice.getByRole('button', { name: 'Search by words' }).press('Enter')
     await card.waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'results', 'the button is gone')
 
     await page.context().setOffline(true)
     await page.getByRole('button', { name: 'Search', exact: true }).click()

@@ -110,7 +110,11 @@ export function ResultList(props: ListProps): VNode {
         <FailureNotice
           failure={failure}
           onAgain={failure.errors.cursor === undefined && of !== null ? results.loadMore : onAgain}
-          onByWords={() => onChange({ mode: 'keyword' })}
+          onByWords={() => {
+            // The button goes with the failure.
+            document.getElementById('results')?.focus({ preventScroll: true })
+            onChange({ mode: 'keyword' })
+          }}
           onForget={onForget}
         />
       )}

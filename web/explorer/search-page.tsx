@@ -112,6 +112,8 @@ export function SearchPage(props: {
   const [isOnce, switchOnce] = useOnce()
   const showFresh = () => {
     scrollTo({ top: 0 })
+    // Its button goes when the results come.
+    document.getElementById('results')?.focus({ preventScroll: true })
     again()
   }
   const { failed, ...counting } = useCounting()
