@@ -109,7 +109,7 @@ export function openIndexOf<A extends KeptArticle>(
       const own = { ...SIZES, ...sizes }
       const paced = pacedBy(pace)
       return restarting(
-        given => searchPage(paced, query, position, own, given, state?.lastSeq),
+        given => searchPage(paced, query, position, own, { state: given, newest: state?.lastSeq }),
         state,
       )
     },

@@ -41,9 +41,6 @@ const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: 
  * the watermark (decisions 22, 25).
  *
  * @param position `next` of the page before; null: the first page
- * @param state the state of the index, when the caller has just read it; null: `searchPage` reads
- *   it
- * @param newest no article after this `seq` is shown; null: the last `seq` of the state
  * @throws SegmentsChanged the caller reads the state anew and starts again
  */
 export async function searchPage<A extends KeptArticle>(
@@ -51,14 +48,12 @@ export async function searchPage<A extends KeptArticle>(
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
-  state: IndexState | null = null,
-  newest: bigint | null = null,
+  range: SearchRange = {},
 ): Promise<SearchPage<A>> {
-  const snapshot = state ?? (await index.segments.readSnapshot())
-  const watermark = position?.watermark ?? newest ?? snapshot.lastSeq
-  const meta = await index.metaOf(snapshot.version)
-  const plan = await planOf(index, query, { snapshot, meta, watermark }, sizes, position === null)
-  if (plan === null) return NOTHING
+  const seen = { ...range, newest: position?.watermark ?? range.newest }
+  const planned = await planOf(index, query, sizes, seen, position === null)
+  if (planned === null) return NOTHING
+  const { snapshot, meta, plan } = planned
   const { sort, order, perPage } = query
   // One hit more than the page holds tells whether another page follows.
   const wanted = perPage + 1
@@ -68,7 +63,6 @@ export async function searchPage<A extends KeptArticle>(
   // an article was taken out meanwhile.
   const counted = position !== null && (position.removals ?? 0) === removals ? position : null
   const count = createCountCollector(counted === null ? sizes.cap : 0)
-  const planned = { snapshot, meta, plan }
   // Later pages have the articles of the first page, so they cost as much, and never too much.
   await pay(index, planned, sizes, position === null)
   const page = { sort, order, position }
@@ -106,7 +100,7 @@ export async function searchPage<A extends KeptArticle>(
       ? null
       : // A score that was not read decides nothing, because no other match has the same value.
         {
-          watermark,
+          watermark: plan.filter.watermark,
           total,
           estimate,
           ...(removals > 0 && { removals }),
@@ -115,13 +109,13 @@ export async function searchPage<A extends KeptArticle>(
   }
 }
 
-/** The bounds of `collectAll`. */
-interface CollectRange {
+/** Which articles a search sees. */
+interface SearchRange {
   /** Articles up to this `seq` are left out; absent: no article is left out. */
   above?: bigint | undefined
   /** Articles after this `seq` are left out; absent: the last `seq` of the state. */
   newest?: bigint | undefined
-  /** The state of the index, when the caller has just read it; absent: `collectAll` reads it. */
+  /** The state of the index, when the caller has just read it; absent: the search reads it. */
   state?: IndexState | undefined
 }
 
@@ -137,29 +131,15 @@ export async function collectAll<C extends Collector>(
   query: Matched,
   create: (bounds: TimeBounds | null, words: readonly string[]) => C,
   sizes: SearchSizes,
-  range: CollectRange = {},
+  range: SearchRange = {},
 ): Promise<C> {
-  const planned = await planAll(index, query, sizes, range)
+  const planned = await planOf(index, query, sizes, range)
   const collector = create(planned?.plan.filter.bounds ?? null, planned?.plan.words ?? [])
   if (planned === null) return collector
   const order = { sort: query.sort, order: 'desc', position: null } as const
   await pay(index, planned, sizes, true)
   await collectMatches(index, planned, order, [collector], Infinity, sizes)
   return collector
-}
-
-/** Plans a search for all matches of a range; null: nothing matches. */
-async function planAll(
-  index: PacedParts,
-  query: Matched,
-  sizes: SearchSizes,
-  { above = 0n, newest, state }: CollectRange,
-): Promise<Planned | null> {
-  const snapshot = state ?? (await index.segments.readSnapshot())
-  const meta = await index.metaOf(snapshot.version)
-  const watermark = newest ?? snapshot.lastSeq
-  const plan = await planOf(index, query, { snapshot, meta, watermark, above }, sizes, true)
-  return plan && { snapshot, meta, plan }
 }
 
 /**
@@ -196,9 +176,9 @@ export async function priceOfAll(
   index: PacedParts,
   query: Matched,
   sizes: SearchSizes,
-  range: CollectRange,
+  range: SearchRange,
 ): Promise<number> {
-  const planned = await planAll(index, query, sizes, range)
+  const planned = await planOf(index, query, sizes, range)
   return planned === null ? 0 : priceOf(index, planned, sizes, true)
 }
 
@@ -240,21 +220,27 @@ async function priceOf(
   return Math.min(price, MOST_PRICE)
 }
 
-/** @param isBounded whether a search is refused when its wildcards stand for too many words */
+/**
+ * Plans a search; null: nothing matches.
+ *
+ * @param isBounded whether a search is refused when its wildcards stand for too many words
+ */
 async function planOf(
   index: PacedParts,
   query: Matched,
-  seen: { snapshot: IndexState; meta: StoredMeta; watermark: bigint; above?: bigint },
   sizes: SearchSizes,
-  isBounded: boolean,
-): Promise<SearchPlan | null> {
-  const { source, daysUpTo } = index
-  const { lastSeq } = seen.snapshot
+  { above, newest, state }: SearchRange,
+  isBounded = true,
+): Promise<Planned | null> {
+  const snapshot = state ?? (await index.segments.readSnapshot())
+  const meta = await index.metaOf(snapshot.version)
+  const watermark = newest ?? snapshot.lastSeq
   const { outlets } = query
-  const publishers = outlets === null ? [] : await source.readPublishers(outlets, seen.snapshot)
-  const wildcards = await wordsOf(index, query, seen, sizes, isBounded)
-  const { watermark, above } = seen
-  return planSearch(query, await daysUpTo(lastSeq), publishers, watermark, above, wildcards)
+  const publishers = outlets === null ? [] : await index.source.readPublishers(outlets, snapshot)
+  const wildcards = await wordsOf(index, query, { snapshot, meta, watermark }, sizes, isBounded)
+  const days = await index.daysUpTo(snapshot.lastSeq)
+  const plan = planSearch(query, days, publishers, watermark, above, wildcards)
+  return plan && { snapshot, meta, plan }
 }
 
 /** The words for which the wildcards of a query stand. */
