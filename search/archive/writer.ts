@@ -4,7 +4,7 @@ import { segmentOf } from '../indexing/segments.ts'
 import type { Pool } from '../postgres.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { openSegmentWriter } from '../store/postgres-segment-writer.ts'
+import { openSegmentWriter, readCovered } from '../store/postgres-segment-writer.ts'
 import { openReads, partsOf, type SegmentRange } from '../store/segment-store.ts'
 import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
@@ -88,9 +88,8 @@ export function openArchiveWriter(
    * stay out.
    */
   const until = async () => {
-    const segments = openSegmentWriter(pool)
-    const covered = (await segments.readRanges()).at(-1)?.last ?? 0n
-    const newest = (await segments.readLastSeq()) - recent
+    const covered = await readCovered(pool)
+    const newest = (await openSegmentWriter(pool).readLastSeq()) - recent
     return newest < covered ? newest : covered
   }
   return {

@@ -3,7 +3,11 @@ import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Pool, reasonOf } from '../postgres.ts'
-import { type AheadSegment, openSegmentWriter } from '../store/postgres-segment-writer.ts'
+import {
+  type AheadSegment,
+  openSegmentWriter,
+  readCovered,
+} from '../store/postgres-segment-writer.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import type { Indexer } from '../types.ts'
 import { endOfFlush, mergesDue, remainderToFlush, SEGMENT_SIZES } from './policy.ts'
@@ -58,9 +62,9 @@ export function createScheduler(
     (await writer.readUncleared()).length > 0
 
   async function flushIfDue(last: bigint): Promise<void> {
-    const ranges = await writer.readRanges()
+    const covered = await readCovered(pool)
     if (flushing !== null) return
-    nextLook = endOfFlush(ranges.at(-1)?.last ?? 0n, SEGMENT_SIZES)
+    nextLook = endOfFlush(covered, SEGMENT_SIZES)
     if (last < nextLook) return
     // Another process may be flushing. This process then finds nothing to do, and does not look
     // again after each batch.
