@@ -252,8 +252,8 @@ export function countStanding(pool: Pool): Standing {
 const ROUND = 1_000
 
 /**
- * SQL by what it is: rows with something of an article that was taken out, `t`. Indexes: the primary
- * keys, article_addresses_id, alert_messages_seqs.
+ * SQL by what it is: rows with something of an article `t` that was taken out. Indexes: the
+ * primary keys, article_addresses_id, alert_messages_seqs.
  */
 export const PLACES = {
   'title, text and snippet': 'article_texts where seq = t.seq',
