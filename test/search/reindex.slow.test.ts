@@ -149,7 +149,7 @@ t.test(
 
     for (const [wrong, about] of [
       [['--language', 'xx'], /--language is one of/],
-      [['--from', 'gisteren'], /--from is a date/],
+      [['--from', 'gisteren'], /--from is "gisteren"; write a day or a time/],
       [['--outlet', 'nergens.example'], /No article is of an outlet/],
       [['--rate', '0'], /--rate is "0"; write a whole number/],
     ] as const) {
