@@ -167,7 +167,11 @@ function namesInPart(part: string): string[] {
     .map(foldedSet)
 }
 
+/** Whether a part may name outlets before it is decoded. Each request is looked through. */
+const MAY_NAME = /^[o%]/i
+
 function entriesOf(part: string): string[] {
+  if (!MAY_NAME.test(part)) return []
   try {
     const [, written = ''] = OUTLETS.exec(decodeURIComponent(part.replaceAll('+', ' '))) ?? []
     return written.split(',').map(entry => entry.trim())
