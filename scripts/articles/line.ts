@@ -19,7 +19,7 @@ import { nearestName } from '#shared/encoding/near-miss'
 import { type CommandContext, textOf, UsageError } from '#shared/process/command'
 import { AS_EXPORTED, type Mapping, mapped } from './mapping.ts'
 
-/** What an operator should know about lines that are good. */
+/** What the reader noticed on good lines, for the operator. */
 export interface Notes {
   /** Lines in which a field was ignored, by its name. */
   ignored: Map<string, number>

@@ -118,7 +118,7 @@ export function mapped(record: Record<string, unknown>, mapping: Mapping): Recor
   }
 }
 
-/** What an outlet of the record says goes before fields beside it. */
+/** Fields of the outlet that the record states win over fields beside it. */
 function outletOf(outlet: unknown, name: unknown, domain: unknown): Record<string, unknown> {
   const own = isRecord(outlet) ? outlet : {}
   return { ...own, name: own.name ?? name ?? null, domain: own.domain ?? hostOf(domain) }

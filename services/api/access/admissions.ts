@@ -77,7 +77,7 @@ export interface ReadPlan {
   terms: string
 }
 
-/** What an answer that is there already depends on. */
+/** The plan and the state of the index on which a kept answer depends. */
 interface Expected {
   terms: string
   state: IndexState
