@@ -93,8 +93,8 @@ function note(counts: Record<string, number>, table: string, count: number): voi
 
 /**
  * Locks a key: first against changes of what it keeps, then its links of consent and its alerts in
- * their order, as all do who change them, and at last against requests, which note the month of
- * the key.
+ * their order, as all do who change them, and at last against requests, which note the minute of
+ * the key and then its month.
  */
 async function lockKey(client: Client, keyId: string): Promise<boolean> {
   const key = 'select from api_keys where id = $1'
@@ -102,6 +102,7 @@ async function lockKey(client: Client, keyId: string): Promise<boolean> {
   for (const [table, id] of [
     ['alert_asks', 'ask_id'],
     ['search_alerts', 'alert_id'],
+    ['rate_windows', 'key_id'],
   ])
     await client.query(`select from ${table} where key_id = $1 order by ${id} for update`, [keyId])
   await client.query(`${key} for update`, [keyId])

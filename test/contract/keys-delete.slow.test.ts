@@ -1,6 +1,7 @@
 import t from 'tap'
-import { TABLES_OF_KEY } from '#shared/desk/of-key'
-import { readColumn } from '#shared/postgres/pool'
+import { deleteKey, TABLES_OF_KEY } from '#shared/desk/of-key'
+import { countOf, readColumn } from '#shared/postgres/pool'
+import { until } from '#test/fleet'
 import { runScript } from '#test/script'
 import { sent, startTestApi } from './api.ts'
 
@@ -102,4 +103,25 @@ t.test('a key is handed out whole, without secrets, and goes with all that it ke
   t.match(await keys('delete', own.key.id, '--yes'), { code: 1, err: /no key/ })
   const sound = await runScript('verify', ['--json'], { DATABASE_URL: api.config.DATABASE_URL })
   t.match(JSON.parse(sound.out), { differences: [] }, sound.out)
+})
+
+t.test('a request that is charged while its key is deleted ends before it', async t => {
+  const { key, secret } = await api.issue({ quota: 100 })
+  await api.ask(secret, '/v1/nothing')
+  const charging = await api.pool.connect()
+  await charging.query('begin')
+  await charging.query('update rate_windows set used = used + 1 where key_id = $1', [key.id])
+  const deleted = deleteKey(api.pool, key.id)
+  await until(
+    async () =>
+      (await countOf(
+        api.pool,
+        "select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )) > 0,
+    10_000,
+  )
+  await charging.query("insert into quota_months values ($1, '2026-11-01', 1)", [key.id])
+  await charging.query('commit')
+  charging.release()
+  t.match(await deleted, { deleted: { api_keys: 1, quota_months: 1 } })
 })
