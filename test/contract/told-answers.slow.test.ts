@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { openIndex } from '#search/index'
 import { startTelling } from '#services/api/desk/telling'
 import { noteDelivered, takeMessages } from '#services/notifier/message'
+import { openCopyGroups } from '#shared/copies/pass'
 import { putAlert } from '#shared/desk/alerts/alerts'
 import { createLogger } from '#shared/log/logger'
 import { createKey } from '#shared/plans/keys'
@@ -74,6 +75,37 @@ t.test('a place of another history is never written', async t => {
     },
   })
   t.same([await messages(), await place()], [[], 0n], 'the primary has another timeline')
+})
+
+t.test('who searches for too long moves no place past the message of another process', async t => {
+  const { pool, index, messages, place, tell } = await begin(t)
+  const { indexer, write } = openTestWriter(pool, 3_600_000)
+  t.teardown(() => indexer.close())
+  const body = Array.from({ length: 120 }, (_, at) => `woord${at}`).join(' ')
+  await write([newArticle(0, { title: 'brug', body })])
+  await openCopyGroups(pool).pass(new AbortController().signal)
+  const slow = Promise.withResolvers<void>()
+  const searched = Promise.withResolvers<void>()
+  const late = startTelling(
+    pool,
+    {
+      articles: index.articles,
+      async collect(query, create, range) {
+        const found = await index.collect(query, create, range)
+        searched.resolve()
+        await slow.promise
+        return found
+      },
+    },
+    log,
+  )
+  await searched.promise
+  await pool.query('update search_alerts set due_at = now()')
+  await tell()
+  t.same((await messages()).length, 1)
+  slow.resolve()
+  await late.close()
+  t.equal(await place(), 0n, 'if the message is withdrawn, its article is found again')
 })
 
 t.test('a burst is searched once, and told whole', async t => {

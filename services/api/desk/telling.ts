@@ -74,11 +74,13 @@ interface Due
 
 // The open message is looked up alert by alert, with alert_messages_open. A join of alerts and
 // messages would compare all with all until Postgres has statistics of a burst.
+const NONE_OPEN = `
+  (select m.alert_id from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles') is null`
+
 const IS_DUE = `
   a.rests is null and a.confirmed_at is not null and a.due_at <= now()
     and exists (select from api_keys k where k.id = a.key_id and k.revoked_at is null)
-    and (a.told_when <> 'at once' or a.seq < last_seq)
-    and (select m.alert_id from alert_messages m where m.alert_id = a.alert_id and m.delivered_at is null and kind = 'articles') is null`
+    and (a.told_when <> 'at once' or a.seq < last_seq) and ${NONE_OPEN}`
 
 // The keys that have due alerts. Index: search_alerts_due
 const WAITING = `select distinct a.key_id as key from search_alerts a, ingest_clock where ${IS_DUE}`
@@ -211,9 +213,11 @@ async function eachTextOnce(pool: Pool, alertId: string, seqs: bigint[]): Promis
 
 // Writes only when the place of the alert, its question and the history of the primary are still
 // those that were read, and when each number still belongs to the article that was found. Otherwise
-// the next call searches again. $1 alert, $2 its place, $3 due, $4 new place, $5 its time, $6 seqs,
-// $7 more, $8 message, $9 question, $10 history, $11 ids of the articles of $6; beyond the message:
-// $12 seqs, $13 place, $14 its time. $15 how many articles the message is about.
+// the next call searches again. After a search of more than `CLAIM`, another process may have
+// written the message: its articles are not new any more, and the place must not move past them.
+// $1 alert, $2 its place, $3 due, $4 new place, $5 its time, $6 seqs, $7 more, $8 message, $9
+// question, $10 history, $11 ids of the articles of $6; beyond the message: $12 seqs, $13 place,
+// $14 its time. $15 how many articles the message is about.
 const WRITE = `
   with own as (
     update search_alerts a set due_at = $3, seq = case when $6::bigint[] = '{}' then $4 else a.seq end,
@@ -222,6 +226,7 @@ const WRITE = `
      where a.alert_id = $1 and a.seq = $2 and s.search_id = a.search_id and k.id = a.key_id
        and ${QUESTION} = $9 and ${PRIMARY_HISTORY} = $10
        and (select count(*) from unnest($6::bigint[], $11::text[]) n (seq, id) join articles using (seq, id)) = cardinality($6::bigint[])
+       and ${NONE_OPEN}
      returning a.alert_id, a.told_to),
   kept as (
     insert into alert_finds (alert_id, question, after, seqs, seq, at)
