@@ -118,8 +118,8 @@ export default function parse({ begun, ...document }: Timed<ParseTask>): ParsedF
 }
 
 /**
- * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is no
- * feed or sitemap.
+ * Reads a feed or sitemap as it was served. No network; the clock says which dates are to come.
+ * Null: the document is no feed or sitemap.
  */
 export function readFeed({ bytes, contentType, url, old = false }: ParseTask): ParsedFeed | null {
   const text = decodeText(bytes, { contentType, kind: 'xml' })

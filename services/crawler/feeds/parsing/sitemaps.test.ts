@@ -26,6 +26,24 @@ t.test('of an index, the parts of the last week, newest first', async t => {
     ]),
     ['/a.xml', '/b.xml'],
   )
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  t.same(
+    names([
+      { url: '/week.xml', modified: at(-6) },
+      { url: '/agenda.xml', modified: at(90) },
+      { url: '/old.xml', modified: at(-8) },
+      { url: '/today.xml', modified: at(0.5) },
+    ]),
+    ['/agenda.xml', '/today.xml', '/week.xml'],
+    'the date of an event makes no news old',
+  )
+  t.same(
+    names([
+      { url: '/a.xml', modified: at(90) },
+      { url: '/b.xml', modified: at(9) },
+    ]).length,
+    2,
+  )
 })
 
 t.test(

@@ -14,8 +14,9 @@ export const MAX_PARTS = 8
 const MOST_PARTS = 40
 /** The most addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_TAKEN = 1_000
+const DAY = 86_400_000
 /** Parts that changed this many ms before the newest one are old news. */
-const RECENT = 7 * 86_400_000
+const RECENT = 7 * DAY
 
 /**
  * The parts of an index that can hold news, the most promising first. Parts with a date must have
@@ -31,7 +32,9 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
     name: dateInName(part.url),
     news: /news|nieuws|actu/i.test(part.url),
   }))
-  const latest = Math.max(...dated.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
+  // A date to come, as of an event, makes no other part old.
+  const past = dated.map(({ time }) => time ?? Infinity).filter(time => time < Date.now() + DAY)
+  const latest = Math.max(...past)
   return dated
     .filter(({ time, news }) => time === null || latest - time <= RECENT || news)
     .sort(
