@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { domainToUnicode } from 'node:url'
 import { withFiles } from '#shared/outlets/rights'
 import { type Pool, type Queryable, readRow } from '#shared/postgres/pool'
 import type { Crawl } from './crawl.ts'
@@ -254,12 +255,12 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
 
 /**
  * The names under which a catalogue can cover a host: the host with and without its port, and the
- * domains above it.
+ * domains above it, each with letters beyond ASCII or as the name system has it.
  */
 function namesOf({ host, hostname }: URL): string[] {
   const names = [host, hostname]
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return names
   for (let dot = hostname.indexOf('.'); dot >= 0; dot = hostname.indexOf('.', dot + 1))
     names.push(hostname.slice(dot + 1))
-  return names
+  return names.flatMap(name => [name, domainToUnicode(name)])
 }

@@ -21,6 +21,8 @@ export function readAddress(text: string, base?: string): URL | null {
   if (text.length > ADDRESS_LIMIT) return null
   const url = URL.parse(text.trim(), base)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+  // A name with a dot at its end is the same host (RFC 1034 §3.1).
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '')
   return url.href.length > ADDRESS_LIMIT ? null : url
 }
 
@@ -99,7 +101,7 @@ function outOfAmpCache(url: URL): URL | null {
 }
 
 function keyHost(url: URL): string {
-  let host = url.hostname.replace(/\.+$/, '')
+  let host = url.hostname
   for (;;) {
     const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
     // Without `www.`, the names `www.nl` and `www.localhost` would be no domains, so `www.` stays.

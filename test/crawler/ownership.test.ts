@@ -18,7 +18,7 @@ t.test('a host belongs to the outlet with the longest domain or host that covers
   await sync(
     outlet('uitgever.example', ['krant.example', '127.0.0.1:8080']),
     outlet('regio.uitgever.example', []),
-    outlet('tweede.example', ['krant.example', 'blog.krant.example']),
+    outlet('tweede.example', ['krant.example', 'blog.krant.example', 'hëllef.example']),
   )
   const { rows } = await run.pool.query<{ domain: string; outlet_no: number }>(
     'select domain, outlet_no from outlets',
@@ -40,6 +40,7 @@ t.test('a host belongs to the outlet with the longest domain or host that covers
     ['uitgever.example', 'https://www.krant.example/a', 'outlet'],
     ['tweede.example', 'https://www.krant.example/a', 'outlet'],
     ['uitgever.example', 'https://blog.krant.example/a', 'tweede.example'],
+    ['tweede.example', 'https://www.hëllef.example/a', 'outlet'],
     ['uitgever.example', 'http://127.0.0.1:8080/a', 'outlet'],
     ['uitgever.example', 'http://127.0.0.1:8081/a', 'nobody'],
   ] as const)
@@ -72,11 +73,12 @@ t.test(
       ),
       ...['/page', '/wall', '/to-own'].map(path => guest.origin + path),
       `${other.origin}/named`,
+      `http://localhost.:${other.port}/dot`,
     ]
     own.on('/feed.xml', rss(...named.map(link => ({ ...words, link }))))
     await sync(
       outlet('a.example', ['127.0.0.1'], [`${own.origin}/feed.xml`]),
-      outlet('b.example', ['127.0.0.3']),
+      outlet('b.example', ['127.0.0.3', 'localhost']),
     )
     await run.workOff()
     const has = async (url: string) => {
@@ -105,6 +107,8 @@ t.test(
     t.same(await has(`${own.origin}/to-other`), ['refused', 'other outlet'])
     t.same(await has(`${other.origin}/named`), ['refused', 'other outlet'])
     t.equal(other.to('/named').length, 0, 'it is not even asked for')
+    const dotted = await has(`http://localhost:${other.port}/dot`)
+    t.same(dotted, ['refused', 'other outlet'], 'a dot at the end of a name makes no other host')
     const foreign = async (url: string) =>
       (await run.page(url))?.entry as { foreign?: string } | null
     t.match(await foreign(`${own.origin}/to-guest`), { foreign: 'answered' })
