@@ -107,14 +107,15 @@ export async function removeOldSources(
   stopping: AbortSignal,
 ): Promise<number> {
   // A page is not given up while it waits for the outlet's budget, for the end of the outlet's
-  // rest, or for the operator. Nor is it given up because the crawler was away: its next try, or
-  // the time from which its host is free, must be less than a day ago.
+  // rest, for the normaliser, or for the operator. Nor is it given up because the crawler was away:
+  // its next try, or the time from which its host is free, must be less than a day ago.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
         and coalesce(reason, '') not in ('put off', 'held')
         and (reason is not null and next_try_at > now() - interval '1 day'
-             or exists (select from hosts h where h.host = p.host and h.free_at > now() - interval '1 day')
+             or exists (select from hosts h
+                         where h.host = p.host and h.robots_blocked and h.free_at > now() - interval '1 day')
                 and not exists (select from outlet_loads l
                                  where l.outlet_no = p.outlet_no
                                    and (l.day >= (now() at time zone 'UTC')::date - 1 or l.rest_until > now())))`,

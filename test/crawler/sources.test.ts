@@ -29,7 +29,7 @@ t.test(
 )
 
 t.test(
-  'a page that could not be tried for eight days is given up, unless the crawler was away',
+  'a page is given up whose host was away for eight days, unless the crawler was away, or fetched none',
   async t => {
     const { run, site } = await startScene(t, ['127.0.0.1'])
     run.crawl.backlogged = true
@@ -37,10 +37,30 @@ t.test(
     await run.pool.query(
       "update pages set discovered_at = now() - interval '9 days'; truncate outlet_loads",
     )
-    for (const [asked, state] of Object.entries({ '9 days': 'waiting', '1 hour': 'failed' })) {
-      await run.pool.query('update hosts set free_at = now() - $1::interval', [asked])
+    for (const [asked, isAway, state] of [
+      ['9 days', true, 'waiting'],
+      ['1 hour', false, 'waiting'],
+      ['1 hour', true, 'failed'],
+    ] as const) {
+      await run.pool.query('update hosts set free_at = now() - $1::interval, robots_blocked = $2', [
+        asked,
+        isAway,
+      ])
       await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
-      t.match(await run.pages(), [{ state }], asked)
+      t.match(await run.pages(), [{ state }], `asked ${asked} ago, away: ${isAway}`)
     }
   },
 )
+
+t.test('the rules of a tdmrep.json outlast the pauses of a monthly outlet', async t => {
+  const { run } = await startScene(t, [])
+  await run.pool.query(
+    `insert into hosts (host, tdm, tdm_until)
+     select n || '.example', '[]', now() - n * interval '1 day' from unnest(array[2, 32, 41]) n`,
+  )
+  await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
+  const { rows } = await run.pool.query<{ host: string }>(
+    'select host from hosts where tdm is not null order by host',
+  )
+  t.same(rows, [{ host: '2.example' }, { host: '32.example' }])
+})
