@@ -143,7 +143,9 @@ export async function removeOldSources(
 
 /**
  * Removes data that outlets could make us store without end: all but the latest parts of an index,
- * and outdated rules of robots.txt and tdmrep.json. Also removes old counts of origins.
+ * and outdated rules of robots.txt and tdmrep.json. Also removes old counts of origins. Rules of a
+ * tdmrep.json hold while the file cannot be read, so they outlast the pauses of an outlet that
+ * publishes once a month.
  */
 async function removeOldMemories(pool: Pool): Promise<void> {
   await pool.query(
@@ -158,6 +160,6 @@ async function removeOldMemories(pool: Pool): Promise<void> {
     "update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'",
   )
   await pool.query(
-    "update hosts set tdm = null where tdm is not null and tdm_until < now() - interval '1 day'",
+    "update hosts set tdm = null where tdm is not null and tdm_until < now() - interval '40 days'",
   )
 }
