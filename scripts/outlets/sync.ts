@@ -150,12 +150,14 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
   synced.feeds.removed += feeds.dropped.length
   synced.dropped.push(...feeds.dropped)
   if (known === undefined) synced.added.push(outlet.domain)
-  else if (!known.same || feeds.added + feeds.dropped.length > 0) synced.changed.push(outlet.domain)
+  else if (!known.same || feeds.added + feeds.moved + feeds.dropped.length > 0)
+    synced.changed.push(outlet.domain)
   else synced.unchanged += 1
 }
 
 async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: Outlet) {
   const urls = [...feeds, ...sitemaps]
+  const kinds = urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap'))
   const hosts = urls.map(url => new URL(url).host)
   await client.query(
     `insert into hosts (host) select distinct name from unnest($1::text[]) as name order by name on conflict do nothing`,
@@ -165,15 +167,24 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
     `insert into feeds (outlet_no, url, kind, host)
      select $1, url, kind, host from unnest($2::text[], $3::text[], $4::text[]) as named (url, kind, host)
      on conflict (outlet_no, url) do update
-        set active = true, kind = excluded.kind, next_poll_at = now(), failures = 0, last_error = null
+        set active = true, next_poll_at = now(), failures = 0, last_error = null
       where not feeds.active`,
-    [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
+    [outletNo, urls, kinds, hosts],
+  )
+  const moved = await client.query(
+    `update feeds f set kind = named.kind from unnest($2::text[], $3::text[]) as named (url, kind)
+      where outlet_no = $1 and f.url = named.url and f.kind <> named.kind`,
+    [outletNo, urls, kinds],
   )
   const dropped = await client.query<{ url: string }>(
     `${FORGET} where outlet_no = $1 and active and url <> all($2) returning url`,
     [outletNo, urls],
   )
-  return { added: added.rowCount ?? 0, dropped: dropped.rows.map(({ url }) => url) }
+  return {
+    added: added.rowCount ?? 0,
+    moved: moved.rowCount ?? 0,
+    dropped: dropped.rows.map(({ url }) => url),
+  }
 }
 
 /**

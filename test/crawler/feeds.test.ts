@@ -1,10 +1,21 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { syncOutlets } from '#scripts/outlets/sync'
 import { outletHealth } from '#status/health'
-import { html, newsSitemap, rss, SLOWLY, sitemap, sitemapIndex, startScene } from './crawl.ts'
+import {
+  html,
+  newsSitemap,
+  outletOf,
+  rss,
+  SLOWLY,
+  sitemap,
+  sitemapIndex,
+  startScene,
+} from './crawl.ts'
 import { cutShort, MODIFIED, reply, tagged } from './site.ts'
 
-const { run, site, at, catalogue, only } = await startScene(t, ['127.0.0.1'], SLOWLY)
+const scene = await startScene(t, ['127.0.0.1', '127.0.0.2'], SLOWLY)
+const { run, site, at, catalogue, only } = scene
 const { poll } = run
 const published = async () => (await run.pages()).map(({ url }) => url.slice(site.origin.length))
 
@@ -390,6 +401,21 @@ t.test(
     t.same(await published(), ['/a'])
   },
 )
+
+t.test('a feed that moves to the sitemaps of its outlet is a sitemap from then on', async t => {
+  site.on('/moves.xml', newsSitemap({ url: at('/a'), title: 'A' }))
+  await only(['/moves.xml'])
+  await poll()
+  const moved = outletOf('x.example', [], { sitemaps: [at('/moves.xml')], hosts: ['127.0.0.1'] })
+  const feeds = { added: 0, removed: 0 }
+  t.match(await syncOutlets(run.pool, [moved]), { changed: ['x.example'], feeds })
+  t.match(await syncOutlets(run.pool, [moved]), { changed: [], unchanged: 1, feeds })
+  await poll()
+  const { rows } = await run.pool.query(
+    'select kind, p.named_by from feeds join pages p using (feed_no)',
+  )
+  t.same(rows, [{ kind: 'sitemap', named_by: 3 }])
+})
 
 t.test('the licence of a feed is told with its latest value, and counted once', async t => {
   await only(['/feed.xml'])
