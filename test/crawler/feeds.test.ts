@@ -417,6 +417,28 @@ t.test('a feed that moves to the sitemaps of its outlet is a sitemap from then o
   t.same(rows, [{ kind: 'sitemap', named_by: 3 }])
 })
 
+t.test('two feeds that say more of the same pages at the same time stop neither other', async t => {
+  const links = Array.from({ length: 600 }, (_, n) => at(`/p/${n}`))
+  const other = scene.sites[1]!
+  for (const one of scene.sites) one.on('/bare.xml', rss(...links))
+  await run.forget()
+  await run.outlets({ 'x.example': scene.sites.map(({ origin }) => `${origin}/bare.xml`) })
+  await poll()
+  site.on(
+    '/whole.xml',
+    rss(...links.map(link => ({ link, title: 'A', 'content:encoded': '<p>lang</p>' }))),
+  )
+  other.on(
+    '/short.xml',
+    rss(...links.toReversed().map(link => ({ link, title: 'A', description: 'kort' }))),
+  )
+  await run.outlets({ 'x.example': [at('/whole.xml'), `${other.origin}/short.xml`] })
+  await poll()
+  t.match(await run.feeds(), [{ parsing: false }, { parsing: false }])
+  const whole = (await run.pages()).filter(({ entry }) => entry?.content === '<p>lang</p>')
+  t.equal(whole.length, links.length, 'and the entry that says most stays')
+})
+
 t.test('the licence of a feed is told with its latest value, and counted once', async t => {
   await only(['/feed.xml'])
   const licensed = (address: string, path: string) =>

@@ -359,13 +359,14 @@ async function saveNamed(
     ...one,
     key: known.has(one.key) ? one.key : (keysOf(one).find(isSettled) ?? one.key),
   }))
-  await enrichKnown(client, feed, named, known)
-  await markKnown(client, feed, known)
   const fresh = named.filter(({ key }) => !known.has(key))
   const barred = await readBarred(client, domains, fresh)
-  const unseen = fresh
-    .filter(one => !barred.has(one))
-    .map((address, place) => ({ ...address, place, json: JSON.stringify(address.entry) }))
+  const unseen = toStore(fresh.filter(one => !barred.has(one)))
+  const richer = toStore(named.filter(one => isRicher(one, known.get(one.key))))
+  // Whoever writes pages locks the outlet's budget before them, so that no two deadlock.
+  const bytes = [...richer, ...unseen].reduce((sum, { json }) => sum + json.length, 0)
+  if (bytes > 0) await spend(client, feed.outletNo, { hosts: 0, bytes })
+  await changeKnown(client, feed, known, richer)
   const added = unseen.length === 0 ? 0 : await addPages(client, feed, unseen, budget)
   return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
 }
@@ -410,6 +411,10 @@ interface KnownPage {
   discovered: Date
 }
 
+/** `richness` of a stored entry, as SQL. */
+const RICHNESS =
+  "case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end"
+
 /** The known pages of the outlet, by key. */
 async function readKnown(
   client: Client,
@@ -418,7 +423,7 @@ async function readKnown(
 ): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
     `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
-            case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
+            ${RICHNESS} as richness
        from pages where outlet_no = $1 and crawl_key = any($2)`,
     [feed.outletNo, keys],
   )
@@ -428,16 +433,25 @@ async function readKnown(
 /** The bit in `pages.named_by` that stands for feeds, or for sitemaps. */
 const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
 
-/** Records which pages the feeds, or the sitemaps, of an outlet have named. */
-async function markKnown(
+/** Whether an entry holds more of the article than the one of its page, which still waits. */
+const isRicher = ({ entry }: Named, page: KnownPage | undefined) =>
+  page?.state === 'waiting' && richness(entry) > page.richness
+
+/**
+ * Records which pages the feeds, or the sitemaps, of an outlet have named, and replaces entries by
+ * richer ones.
+ */
+async function changeKnown(
   client: Client,
   feed: DueFeed,
   known: Map<string, KnownPage>,
+  richer: NewPage[],
 ): Promise<void> {
   const unmarked = [...known]
     .filter(([, page]) => (page.namedBy & namedBy(feed)) === 0)
     .map(([key]) => key)
-  if (unmarked.length === 0) return
+  const changed = [...unmarked, ...richer.map(({ key }) => key)]
+  if (changed.length === 0) return
   // Locks the pages in the order of their keys, as `addPages` does, so that two polls cannot
   // deadlock.
   await client.query(
@@ -445,37 +459,27 @@ async function markKnown(
        from (select page_no from pages where outlet_no = $1 and crawl_key = any($2)
               order by crawl_key for no key update) k
       where p.page_no = k.page_no`,
-    [feed.outletNo, unmarked, namedBy(feed)],
+    [feed.outletNo, changed, namedBy(feed)],
   )
-}
-
-/** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
-async function enrichKnown(
-  client: Client,
-  feed: DueFeed,
-  named: Named[],
-  known: Map<string, KnownPage>,
-) {
-  let bytes = 0
-  for (const { key, entry } of named) {
-    const page = known.get(key)
-    if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
-    const json = JSON.stringify(entry)
+  // Another poll may have stored a richer one meanwhile.
+  for (const { key, json, entry } of richer)
     await client.query(
-      "update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'",
-      [feed.outletNo, key, json],
+      `update pages set entry = $3
+        where outlet_no = $1 and crawl_key = $2 and state = 'waiting' and ${RICHNESS} < $4`,
+      [feed.outletNo, key, json, richness(entry)],
     )
-    bytes += json.length
-  }
-  if (bytes > 0) await spend(client, feed.outletNo, { hosts: 0, bytes })
 }
 
+/** An address whose entry is stored. */
 interface NewPage extends Named {
-  /** The place of the address among the new addresses of the feed, from 0. */
+  /** The place of the address among those of the feed that are stored, from 0. */
   place: number
   /** The entry as stored JSON. */
   json: string
 }
+
+const toStore = (named: Named[]): NewPage[] =>
+  named.map((one, place) => ({ ...one, place, json: JSON.stringify(one.entry) }))
 
 /** @param unseen in the order of the feed */
 async function addPages(
@@ -484,10 +488,6 @@ async function addPages(
   unseen: NewPage[],
   budget: Budget,
 ): Promise<number> {
-  await spend(client, feed.outletNo, {
-    hosts: 0,
-    bytes: unseen.reduce((sum, { json }) => sum + json.length, 0),
-  })
   // The hosts are in the feed's order, because the budget may only have room for the first ones.
   const hosts = unseen.map(({ host }) => host)
   const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]

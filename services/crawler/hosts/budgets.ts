@@ -256,8 +256,11 @@ export async function releasePutOff(pool: Pool, budget: Budget): Promise<number>
       )
       const waiting = await admitHosts(client, outletNo, hosts, budget)
       const { rowCount } = await client.query(
-        `update pages set reason = null, detail = null, next_try_at = clock_timestamp()
-          where outlet_no = $1 and state = 'waiting' and reason = 'put off' and host = any($2)`,
+        `update pages p set reason = null, detail = null, next_try_at = clock_timestamp()
+           from (select page_no from pages
+                  where outlet_no = $1 and state = 'waiting' and reason = 'put off' and host = any($2)
+                  order by crawl_key for no key update) k
+          where p.page_no = k.page_no`,
         [outletNo, hosts.filter(host => !waiting.has(host))],
       )
       return rowCount ?? 0
