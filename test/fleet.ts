@@ -185,9 +185,14 @@ export async function listen(server: Server, address = '127.0.0.1', port = 0): P
   return typeof bound === 'object' && bound ? bound.port : 0
 }
 
-/** A mail server that keeps what it is sent, as text with its headers. */
+/**
+ * A mail server that keeps what it is sent, as text with its headers.
+ *
+ * @param refused how many mails it refuses before
+ */
 export async function startMailSink(
   test: Pick<Test, 'teardown'>,
+  refused = 0,
 ): Promise<{ url: string; mails: string[] }> {
   const mails: string[] = []
   const { SMTPServer } = await import('smtp-server')
@@ -196,7 +201,9 @@ export async function startMailSink(
     logger: false,
     onData(stream, _session, done) {
       void text(stream).then(mail =>
-        done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))),
+        refused-- > 0
+          ? done(Object.assign(new Error('later'), { responseCode: 451 }))
+          : done(null, void mails.push(mail.replaceAll('=\r\n', '').replaceAll('=3D', '='))),
       )
     },
   })

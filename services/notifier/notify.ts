@@ -193,17 +193,18 @@ async function send(sender: Sender, { messages, place, rows, secrets }: Begun): 
     for (const { message, body } of composedOnes) {
       const shown = body?.articles.map(({ id }) => id)
       await noteDelivered(sender.pool, message, shown)
-      delivered.inc()
     }
   } catch (error) {
     if (!(error instanceof NotDelivered)) throw error
     const { message: why, isGone, retryAfter } = error
     const asked = Math.min(retryAfter ?? 0, LONGEST_ASKED)
     outcome = { kind: error.isUnreachable ? 'unreachable' : 'refused', wait: asked }
+    // One moment for all, so that what one mail tells comes again as one mail.
+    const attempts = Math.max(...messages.map(one => one.attempts))
+    const again = performance.now() + pauseAfter(attempts, retryAfter)
     for (const message of messages) {
       failed.inc()
-      const wait = pauseAfter(message.attempts, retryAfter)
-      await noteFailed(sender.pool, message, { why, wait, isGone })
+      await noteFailed(sender.pool, message, { why, wait: again - performance.now(), isGone })
     }
   } finally {
     place.end(outcome)
@@ -227,4 +228,5 @@ async function deliver(
     if (isAsking && asked.length === 0) return
     await mail.send(sections, secrets, asked)
   }
+  delivered.inc(sections.length)
 }

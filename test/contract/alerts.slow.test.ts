@@ -339,6 +339,36 @@ t.test(
   },
 )
 
+t.test('what one mail tells comes again as one mail after a failure, and counts once', async t => {
+  const { mails, url } = await startMailSink(t, 1)
+  for (const { process } of fleet.members.filter(({ service }) => service === 'notifier'))
+    process.kill('SIGKILL')
+  const { key } = await issue()
+  const words = ['weer', 'wind', 'regen', 'mist', 'sneeuw', 'storm']
+  const terms = { to: 'mailto:weer@example.org', when: 'monday 08:00' }
+  for (const word of words) await keepAlert(pool, key.id, `q=${word}`, terms)
+  const own = `search_alerts where key_id = '${key.id}'`
+  await pool.query(`update search_alerts set confirmed_at = now() where key_id = '${key.id}'`)
+  await pool.query("delete from alert_messages where kind = 'ask'")
+  await index(...words)
+  await pool.query(`update search_alerts set due_at = now() where key_id = '${key.id}'`)
+  const METRICS_PORT = String(await freePort())
+  await fleet.start('notifier', { SMTP_URL: url, PUBLIC_URL: fleet.base(), METRICS_PORT })
+  const told = `${own} and delivered_at is not null`
+  await until(async () => (await database.count(told)) === words.length, 60_000, fleet.logs)
+  t.equal(mails.length, 1)
+  await pool.query(
+    `insert into alert_messages (message_id, alert_id, kind, seqs, more)
+     select 'msg_none', alert_id, 'articles', '{}', 0 from ${own} limit 1`,
+  )
+  const isSettled = "alert_messages where message_id = 'msg_none' and delivered_at is not null"
+  await until(async () => (await database.count(isSettled)) === 1, 60_000, fleet.logs)
+  const metrics = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text()
+  const of = (name: string) =>
+    metrics.match(new RegExp(`^\\w*alerts_${name}_total.* (\\d+)$`, 'm'))?.[1]
+  t.same([of('failed'), of('delivered')], ['6', '6'], 'what says nothing is no delivery')
+})
+
 t.test(
   'a change meets a message on its way: nothing is lost, and neither waits for the other for ever',
   async t => {
