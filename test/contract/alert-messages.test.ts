@@ -3,7 +3,7 @@ import { openIndex } from '#search/index'
 import { alertObject } from '#services/api/desk/alerts'
 import { startTelling } from '#services/api/desk/telling'
 import { noteDelivered, readWaiting, takeMessages } from '#services/notifier/message'
-import { listAlerts, putAlert } from '#shared/desk/alerts/alerts'
+import { listAlerts, putAlert, retryAlerts } from '#shared/desk/alerts/alerts'
 import {
   agree,
   askedBy,
@@ -394,6 +394,21 @@ t.test(
     }
   },
 )
+
+t.test('what was sent without an answer stays so when an operator has it tried again', async t => {
+  const { alert } = await tell(await issue(), 'q=weg', 'https://eerst.example/')
+  await pool.query(
+    `insert into alert_messages (message_id, alert_id, kind, seqs, more, attempts)
+     values ('msg_' || $1, $1, 'articles', '{911}', 0, 3)`,
+    [alert],
+  )
+  const failed = "update search_alerts set rests = 'x', failing_since = now() where alert_id = $1"
+  await pool.query(failed, [alert])
+  t.same(await retryAlerts(pool, [alert]), [alert])
+  await transaction(pool, client => tellRemoved(client, [911n]))
+  const removals = `alert_messages where alert_id = '${alert}' and kind = 'removed'`
+  t.equal(await database.count(removals), 1, 'it may have arrived')
+})
 
 t.test('a refusal is of the searches of one key, and outlives alert and key', async t => {
   const to = 'mailto:Refuser@example.org'

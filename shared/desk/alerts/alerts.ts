@@ -160,8 +160,8 @@ export async function endAlert(db: Queryable, keyId: string, searchId: string): 
 }
 
 // Lets alerts that rest after failures try again. Alerts that their owner, a plan or a search ended
-// stay ended. They are locked in order, as in all statements that change several. $1 ids; null:
-// all.
+// stay ended, and what was sent stays an attempt. They are locked in order, as in all statements
+// that change several. $1 ids; null: all.
 const RETRY = `
   with own as materialized (
     select alert_id from search_alerts
@@ -172,7 +172,7 @@ const RETRY = `
     update search_alerts a set rests = null, failing_since = null from own
      where a.alert_id = own.alert_id returning a.alert_id),
   sent as (
-    update alert_messages set try_at = now(), attempts = 0
+    update alert_messages set try_at = now(), attempts = least(attempts, 1)
      where alert_id in (select alert_id from again) and delivered_at is null)
   select alert_id as id from again`
 
