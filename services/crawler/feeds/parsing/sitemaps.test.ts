@@ -57,6 +57,14 @@ t.test(
       names([{ url: '/2026-09.xml' }, { url: '/2026-11.xml' }, { url: '/2025-12.xml' }])[0],
       '/2026-11.xml',
     )
+    const many = (name: string, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ url: `/wp-${name}-${n + 1}.xml` }))
+    t.same(
+      names([...many('post', 30), ...many('page', 1), ...many('tag', 12)]).map(url => url.slice(4)),
+      'tag-12 page-1 post-30 tag-11 post-29 tag-10 post-28 tag-9'
+        .split(' ')
+        .map(name => `${name}.xml`),
+    )
   },
 )
 
@@ -71,6 +79,11 @@ t.test('of a long sitemap, the newest addresses', async t => {
   t.equal(recent.length, MAX_TAKEN)
   t.equal(recent[0]?.link, `/${MAX_TAKEN + 499}`)
   t.equal(recent.at(-1)?.modified, null)
+  const undated = entries.map(entry => ({ ...entry, modified: null }))
+  const taken = recentEntries({ ...feed, entries: undated }).map(({ link }) => link)
+  t.equal(taken.length, MAX_TAKEN)
+  for (const n of [0, MAX_TAKEN / 2 - 1, MAX_TAKEN, MAX_TAKEN + 499])
+    t.ok(taken.includes(`/${n}`), 'without dates, the addresses at both ends')
   t.equal(
     recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link,
     '/0',

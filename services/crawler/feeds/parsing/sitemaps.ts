@@ -22,12 +22,15 @@ const RECENT = 7 * DAY
  * The parts of an index that can hold news, the most promising first. Parts with a date must have
  * changed within a week of the latest part, or have "news" in their address. They are sorted by
  * date (`lastmod`), then by "news" in the address, then by a date in the address. Other parts are
- * read from the last to the first, because numbered parts are written in order.
+ * read from the last to the first, because numbered parts are written in order. Parts that differ
+ * in more than their number take turns: those of articles may stand before many of tags.
  */
 export function recentParts(parts: SitemapPart[]): SitemapPart[] {
+  const turns = turnsOf(parts)
   const dated = parts.map((part, index) => ({
     part,
     index,
+    turn: turns[index]!,
     time: timeOf(part.modified),
     name: dateInName(part.url),
     news: /news|nieuws|actu/i.test(part.url),
@@ -41,25 +44,38 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
       (a, b) =>
         (b.time ?? 0) - (a.time ?? 0) ||
         Number(b.news) - Number(a.news) ||
-        (a.name > b.name ? -1 : a.name < b.name ? 1 : b.index - a.index),
+        (a.name > b.name ? -1 : a.name < b.name ? 1 : a.turn - b.turn || b.index - a.index),
     )
     .filter(({ time }, place) => place < (time === null ? MAX_PARTS : MOST_PARTS))
     .map(({ part }) => part)
 }
 
+/** For each part, how many later parts have its address but for the number. */
+function turnsOf(parts: SitemapPart[]): number[] {
+  const counts = new Map<string, number>()
+  const turns = parts.toReversed().map(({ url }) => {
+    const kind = url.replace(/\d{1,9}(?=\D{0,99}$)/, '')
+    const turn = counts.get(kind) ?? 0
+    counts.set(kind, turn + 1)
+    return turn
+  })
+  return turns.reverse()
+}
+
 /**
  * The newest entries of a sitemap, and all entries of any other feed. Entries without a date come
- * last, in the order of the document.
+ * last, those at both ends of the document first: new ones are written at one of them.
  */
 export function recentEntries(feed: Feed): RawEntry[] {
   if (!feed.format.endsWith('sitemap') || feed.entries.length <= MAX_TAKEN) return feed.entries
+  const last = feed.entries.length - 1
   return feed.entries
     .map((entry, index) => ({
       entry,
-      index,
+      place: Math.min(index, last - index),
       time: timeOf(entry.published) ?? timeOf(entry.modified) ?? 0,
     }))
-    .sort((a, b) => b.time - a.time || a.index - b.index)
+    .sort((a, b) => b.time - a.time || a.place - b.place)
     .slice(0, MAX_TAKEN)
     .map(({ entry }) => entry)
 }
