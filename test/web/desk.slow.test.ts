@@ -179,7 +179,7 @@ if (browserPath === undefined) {
       await form.getByLabel('Mail address').fill('lezer@example.org')
       await form.getByLabel('When').selectOption('at once')
       await button(page, 'Set the alert').click()
-      await page.getByText('We have sent a mail.').waitFor()
+      await page.getByText('We send a mail.').waitFor()
       await page.getByText('The search is kept. Brussels').waitFor()
       await until(() => isMarked(page, secret), 10_000)
       await page.getByRole('link', { name: 'Kept searches' }).first().click()
@@ -279,6 +279,36 @@ if (browserPath === undefined) {
       t.strictSame(
         complaints.filter(one => !/422/.test(one)),
         [],
+      )
+    },
+  )
+
+  t.test(
+    'a list of kept searches marks what a new tab shows, and says that it cannot come',
+    async t => {
+      const { secret } = await api.issue()
+      await api.ask(secret, '/explore/searches', sent('POST', { search: 'q=lente', name: 'Lente' }))
+      const { page } = await open(t, `/searches#key=${secret}`)
+      await page.evaluate(`localStorage.setItem('perscope.key', '${secret}')`)
+      await until(() => isMarked(page, secret), 10_000)
+      await api.index([{ title: 'Lente' }])
+      await page.reload()
+      await page.getByText('new: 1 article').waitFor()
+      const [tab] = await Promise.all([
+        page.context().waitForEvent('page'),
+        page.getByRole('link', { name: 'Lente' }).click({ button: 'middle' }),
+      ])
+      await tab.locator('article.card .pill.fresh').waitFor()
+      await page.reload()
+      await page.getByRole('link', { name: 'Lente' }).waitFor()
+      t.equal(await page.getByText('new: 1').count(), 0)
+      await page.route('**/explore/searches', route => route.abort())
+      await page.reload()
+      await page.getByRole('alert').waitFor()
+      t.equal(
+        await page.locator('[aria-busy=true]').count(),
+        0,
+        'screen readers wait for what is busy',
       )
     },
   )

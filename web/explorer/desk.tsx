@@ -141,7 +141,7 @@ export function KeptPage({ onForget }: { onForget(): void }): VNode {
       void change(one.id, { position: place.position })
   }
   return (
-    <main class="wide alone" id="results" aria-busy={kept === null}>
+    <main class="wide alone" id="results" aria-busy={kept === null && failure === null}>
       <h1 tabIndex={-1}>{words.kept.title}</h1>
       {failure !== null && <FailureNotice failure={failure} onAgain={look} onForget={onForget} />}
       {kept !== null && (
@@ -258,6 +258,8 @@ function Kept(props: {
             class="name"
             href={viewOf(shown, { [KEPT]: [id], [NEWS]: news?.new ? ['true'] : [] })}
             onClick={() => desk.see(one)}
+            // The middle button opens a new tab, and clicks nothing.
+            onAuxClick={event => event.button === 1 && desk.see(one)}
           >
             {name}
           </a>
