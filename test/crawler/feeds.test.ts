@@ -84,6 +84,13 @@ t.test(
     ])
     const ofX = pages.find(({ url, domain }) => domain === 'x.example' && url.includes('/a/'))
     t.match(ofX, { entry: { content: '<p>lang</p>', title: 'A' } })
+    site.on('/map.xml', sitemap(at('/c')))
+    await run.outlets({ 'x.example': [at('/map.xml')] })
+    await poll()
+    site.on('/main.xml', rss({ link: at('/c'), title: 'C' }))
+    await run.outlets({ 'x.example': [at('/main.xml')] })
+    await poll()
+    t.match(await run.page(at('/c')), { entry: { title: 'C' } }, 'a title is more than none')
     const ofY = pages.find(({ url, domain }) => domain === 'y.example' && url.includes('/a/'))
     t.match(ofY, { entry: { content: null } })
   },

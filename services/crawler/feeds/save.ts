@@ -412,8 +412,8 @@ interface KnownPage {
 }
 
 /** `richness` of a stored entry, as SQL. */
-const RICHNESS =
-  "case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end"
+const RICHNESS = `
+  (entry->>'content' is not null)::int * 4 + (entry->>'summary' is not null)::int * 2 + (entry->>'title' is not null)::int`
 
 /** The known pages of the outlet, by key. */
 async function readKnown(

@@ -199,9 +199,9 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
   return [...named.values()]
 }
 
-/** How much of the article the entry holds: 2 its content, 1 a summary, 0 neither. */
-export const richness = (entry: FeedEntry): number =>
-  entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
+/** How much of the article the entry holds: content counts 4, summary 2, title 1. */
+export const richness = ({ content, summary, title }: FeedEntry): number =>
+  Number(content !== null) * 4 + Number(summary !== null) * 2 + Number(title !== null)
 
 const isFront = ({ pathname, search }: URL) => pathname === '/' && search === ''
 
