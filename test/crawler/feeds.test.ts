@@ -446,6 +446,32 @@ t.test('two feeds that say more of the same pages at the same time stop neither 
   t.equal(whole.length, links.length, 'and the entry that says most stays')
 })
 
+t.test('a page that was refused without a title is taken again when a feed has one', async t => {
+  site.on('/map.xml', sitemap(at('/wall')))
+  site.on('/wall', reply(403))
+  site.on('/titled.xml', rss({ link: at('/wall'), title: 'Brug dicht' }))
+  await only(['/map.xml'])
+  run.crawl.backlogged = false
+  await run.workOff()
+  t.match(await run.page(at('/wall')), { state: 'stored', status: 403 })
+  /** What becomes of the page after a normaliser has refused it. */
+  const refused = async (entry: object) => {
+    await run.pool.query(
+      "update pages set state = 'refused', reason = 'no-title', entry = entry || $1",
+      [entry],
+    )
+    await poll()
+    return run.page(at('/wall'))
+  }
+  t.match(await refused({}), { state: 'refused' }, 'not by what named it without one')
+  await catalogue(['/titled.xml'])
+  t.match(await refused({ foreign: 'both' }), { state: 'refused' }, 'nor by the words of others')
+  await run.pool.query("update pages set entry = entry - 'foreign'")
+  t.match(await refused({}), { state: 'stored', reason: null, entry: { title: 'Brug dicht' } })
+  t.match(await refused({}), { state: 'refused' }, 'once')
+  t.equal(site.to('/wall').length, 1, 'it is not asked for again')
+})
+
 t.test('the licence of a feed is told with its latest value, and counted once', async t => {
   await only(['/feed.xml'])
   const licensed = (address: string, path: string) =>

@@ -408,12 +408,18 @@ interface KnownPage {
   namedBy: number
   /** The richness of the stored entry. */
   richness: number
+  /** The normaliser refused the page, because neither it nor the entry has a title. */
+  untitled: boolean | null
   discovered: Date
 }
 
 /** `richness` of a stored entry, as SQL. */
 const RICHNESS = `
   (entry->>'content' is not null)::int * 4 + (entry->>'summary' is not null)::int * 2 + (entry->>'title' is not null)::int`
+
+/** `KnownPage.untitled`, as SQL. On foreign hosts the words of an entry do not count. */
+const UNTITLED =
+  "state = 'refused' and reason = 'no-title' and entry->>'title' is null and not entry ? 'foreign'"
 
 /** The known pages of the outlet, by key. */
 async function readKnown(
@@ -423,7 +429,7 @@ async function readKnown(
 ): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
     `select crawl_key, state, named_by as "namedBy", discovered_at as discovered,
-            ${RICHNESS} as richness
+            ${RICHNESS} as richness, ${UNTITLED} as untitled
        from pages where outlet_no = $1 and crawl_key = any($2)`,
     [feed.outletNo, keys],
   )
@@ -433,9 +439,25 @@ async function readKnown(
 /** The bit in `pages.named_by` that stands for feeds, or for sitemaps. */
 const namedBy = ({ kind }: DueFeed) => (kind === 'feed' ? 1 : 2)
 
-/** Whether an entry holds more of the article than the one of its page, which still waits. */
+/**
+ * Whether an entry holds more of the article than the one of its page, which still waits, or brings
+ * the title that its page lacks.
+ */
 const isRicher = ({ entry }: Named, page: KnownPage | undefined) =>
-  page?.state === 'waiting' && richness(entry) > page.richness
+  page?.state === 'waiting'
+    ? richness(entry) > page.richness
+    : entry.title !== null && page?.untitled === true
+
+// $1 outlet, $2 key, $3 entry, $4 its richness. Another poll may have stored a richer one.
+const ENRICH = `
+  update pages set entry = $3
+   where outlet_no = $1 and crawl_key = $2 and state = 'waiting' and ${RICHNESS} < $4`
+
+// $1 outlet, $2 key, $3 entry. The normaliser takes the stored page again.
+const NAME = `
+  update pages set entry = $3, state = 'stored', attempts = 0, reason = null, detail = null,
+                   finished_at = null, next_try_at = clock_timestamp()
+   where outlet_no = $1 and crawl_key = $2 and ${UNTITLED}`
 
 /**
  * Records which pages the feeds, or the sitemaps, of an outlet have named, and replaces entries by
@@ -461,13 +483,11 @@ async function changeKnown(
       where p.page_no = k.page_no`,
     [feed.outletNo, changed, namedBy(feed)],
   )
-  // Another poll may have stored a richer one meanwhile.
-  for (const { key, json, entry } of richer)
-    await client.query(
-      `update pages set entry = $3
-        where outlet_no = $1 and crawl_key = $2 and state = 'waiting' and ${RICHNESS} < $4`,
-      [feed.outletNo, key, json, richness(entry)],
-    )
+  for (const { key, json, entry } of richer) {
+    const values = [feed.outletNo, key, json]
+    if (known.get(key)?.untitled) await client.query(NAME, values)
+    else await client.query(ENRICH, [...values, richness(entry)])
+  }
 }
 
 /** An address whose entry is stored. */
