@@ -80,10 +80,15 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
   const found: FoundDate[] = []
   // U+2212 is a typographic minus sign.
   const source = text.slice(0, TEXT_LIMIT).replaceAll('\u2212', '-')
-  for (const match of source.matchAll(DATE)) {
+  const pattern = new RegExp(DATE)
+  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source)) {
     if (found.length >= FOUND_LIMIT) break
     const day = dayOf(match.groups ?? {}, options)
-    if (day === null) continue
+    if (day === null) {
+      // A date may begin inside of what is none: "3 min. 24 november 2026".
+      pattern.lastIndex = match.index + 1
+      continue
+    }
     const before = source.slice(Math.max(0, match.index - 60), match.index)
     const after = source.slice(match.index + match[0].length, match.index + match[0].length + 60)
     const within = match.groups?.clock
