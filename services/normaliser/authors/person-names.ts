@@ -161,12 +161,14 @@ const BAR = /\s?[|·•]\s?|\s[–—-]\s/
 /** Splits a list into people and roles. A comma may be part of a name ("van den Berg, Jan"). */
 function parts(text: string): string[] {
   return besideNames(text.split(BAR)).flatMap(field =>
-    field.split(BETWEEN_NAMES).flatMap(group => {
+    field.split(BETWEEN_NAMES).flatMap((group, before) => {
       const pieces = group
         .split(COMMA)
-        .filter((piece, at) => piece !== '' && (at === 0 || !WORK_AT_END.test(piece)))
+        .filter((piece, at) => piece !== '' && (before + at === 0 || !WORK_AT_END.test(piece)))
       const [first = '', second = ''] = pieces
-      return pieces.length === 2 && isSurnameFirst(first, second) ? [group] : besideNames(pieces)
+      return pieces.length === 2 && isSurnameFirst(first, second)
+        ? [pieces.join(', ')]
+        : besideNames(pieces)
     }),
   )
 }
@@ -225,7 +227,7 @@ function trim(part: string): string {
     .replace(DATE, '')
     .replace(LINKS, '')
     .replace(WORK, '')
-    .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$|(?<=\p{Ll}{3})\.$/gu, '')
+    .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$|(?<=\p{Ll}{3})\s?\.$/gu, '')
   // The alternative text of a picture and the link beside it both contain the name, so it stands
   // twice.
   const half = name.slice(0, (name.length - 1) / 2)
