@@ -5,6 +5,7 @@ import { fold, foldedNames } from '#services/normaliser/markup/plain'
 import { isWithin } from '#services/normaliser/markup/tree'
 import type { Mark } from '#services/normaliser/metadata/marks'
 import type { PageMetadata } from '#services/normaliser/metadata/metadata'
+import { named } from '#services/normaliser/metadata/signs'
 import type { Outlet } from '#shared/outlets/catalogue'
 import type { Source } from '#shared/outlets/origins'
 import type { FeedEntry } from '#shared/outlets/page'
@@ -66,7 +67,7 @@ export function authorCandidates(
   const stated = people(persons.filter(author => !author.account).map(author => author.name))
   const tagged = people(meta.authors.meta)
   const fed = people(entry?.authors ?? [])
-  const spoken = people(spokenBylines(meta))
+  const spoken = people(spokenBylines(meta)).filter(name => !isPhrase(name))
   const posted = shown(people(persons.filter(author => author.account).map(author => author.name)))
   const statements = [
     ...meta.authors.meta.slice(0, STATEMENTS),
@@ -104,6 +105,9 @@ export function authorCandidates(
   }
 }
 const STAFF = `more than ${MOST} names, as in a list of staff`
+
+/** Words in lower case in a line of the page: "Door hevige regen". A single one is a nickname. */
+const isPhrase = (name: string): boolean => /\s/.test(name) && name === name.toLowerCase()
 
 function isSameGroup(a: string[], b: string[]): boolean {
   const names = new Set(a.map(fold))
@@ -228,22 +232,45 @@ const AT_START = new RegExp(String.raw`^(${NAME_BESIDE})\s[|·•–—-]\s`, 'u
  * Names without a label that stand beside the date, close to the headline: "Anna Weber", then
  * "3.11.2026"; "Anna Weber – 3.11.2026". At most one.
  */
-function besideDates({ lines, headline }: PageMetadata): string[] {
+function besideDates(meta: PageMetadata): string[] {
+  const { lines, headline } = meta
   if (headline === null) return []
   const from = Math.max(0, headline - BEFORE_DATE)
   for (let at = from; at <= headline + BEHIND_A_DATE && at < lines.length; at += 1) {
     const text = lines[at]?.text ?? ''
     if (at === headline || lines[at]?.aside || text.length > LENGTH) continue
-    if (at > headline && ALONE.test(text)) {
-      const below = lines[at + 1]
-      if (below !== undefined && !below.aside && isDateLine(below.text)) return [text]
-    } else if (isDated(text)) {
-      const name = AT_START.exec(text)?.[1]
-      if (name !== undefined) return [name]
-    }
+    const name = at > headline && ALONE.test(text) ? aboveDate(meta, at) : beforeDate(text)
+    if (name !== null && !isTopic(meta, name)) return [name]
   }
   return []
 }
+
+function aboveDate({ lines }: PageMetadata, at: number): string | null {
+  const below = lines[at + 1]
+  return below !== undefined && !below.aside && isDateLine(below.text) ? lines[at]!.text : null
+}
+
+const beforeDate = (text: string): string | null =>
+  isDated(text) ? (AT_START.exec(text)?.[1] ?? null) : null
+
+/** Whether a text is in the headline, or a section of the page: "Den Haag", "Champions League". */
+function isTopic({ titles, classed, metas, path }: PageMetadata, text: string): boolean {
+  const topic = fold(text)
+  const sections = [
+    ...classed.sections,
+    ...classed.marked,
+    ...classed.trails.flatMap(({ crumbs }) => crumbs.map(({ name }) => name)),
+    ...named(metas, ['article:section']),
+    ...path.split('/').filter((_, at, folders) => !AUTHORS.test(folders[at - 1] ?? '')),
+  ]
+  return (
+    ` ${fold(titles.headline ?? '')} `.includes(` ${topic} `) ||
+    sections.some(section => fold(section) === topic)
+  )
+}
+
+/** A folder of an address with a folder for each author. */
+const AUTHORS = new RegExp(`^${anyOf(rules => rules.markup.authors)}$`)
 
 const isDated = (text: string) => /\d/.test(text) && findDates(text).length > 0
 
