@@ -71,6 +71,18 @@ t.test('thousands of requests in one packet are not begun all at once', async t 
   t.match(answers.at(-1)?.body, /Wait for answers/)
 })
 
+t.test(
+  'decision 11: an address as it must not be written is 408, too, when it is slow',
+  async t => {
+    const { port } = await serve(t, () => {}, { headersTimeout: 300, checkInterval: 100 })
+    const { text } = await sendRaw(
+      `http://127.0.0.1:${port}`,
+      'GET /é HTTP/1.1\r\nHost: x\r\nX-Late: ',
+    )
+    t.match(text, /^HTTP\/1\.1 408 /)
+  },
+)
+
 t.test('no header is dropped in silence', async t => {
   const many = (count: number) => 'X: y\r\n'.repeat(count)
   const taken = await sendRaw(

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { startTestApi } from './api.ts'
 import { sendRaw } from './raw.ts'
+import TARGETS from './targets.json' with { type: 'json' }
 
 const api = await startTestApi(t)
 const { secret } = await api.issue()
@@ -95,27 +96,11 @@ t.test('decision 11: there is no 400 for what a client forgot to percent-encode'
     'missing_token',
     'nobody comes past the key',
   )
-  t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `)).text, /^HTTP\/1\.1 408 /)
 })
 
 t.test('decision 7: every form of address that HTTP knows is answered as any other', async t => {
   const key = `Host: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`
-  for (const [line, status, word] of [
-    ['GET http://x/v1/articles?per_page=1', 200, 'ok'],
-    ['GET HTTPS://x:1/v1/articles?foo=1', 422, 'foo'],
-    ['GET http://x', 404, 'not_found'],
-    ['GET http://x?q=1', 404, 'not_found'],
-    ['OPTIONS *', 404, 'not_found'],
-    ['GET //v1/articles', 404, 'not_found'],
-    ['GET /v1/%61rticles', 404, 'not_found'],
-    ['GET /%ff', 404, 'not_found'],
-    ['GET /v1/articles#a?q=1', 200, 'ok'],
-    ['GET /v1/articles?foo=1#a', 422, 'foo'],
-    ['GET //x@#a', 404, 'not_found'],
-    ['GET //x@?#a', 404, 'not_found'],
-    ['GET //x#', 404, 'not_found'],
-    ['GET http://x/v1/articles#a', 200, 'ok'],
-  ] as const) {
+  for (const { line, status, word } of TARGETS) {
     const { text } = await raw(`${line} HTTP/1.1\r\n${key}`)
     t.match(text, new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*"${word}"`), line)
     t.match(text, /\r\nX-Request-Id: /)
