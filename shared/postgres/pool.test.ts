@@ -25,6 +25,9 @@ import {
   withSession,
 } from './pool.ts'
 
+// Each test has a database of its own, and mostly waits.
+t.jobs = 4
+
 t.test(
   'a server whose host has vanished is given up, and the connection is not used again',
   async t => {

@@ -63,105 +63,171 @@ const telling = (t: Pick<Test, 'teardown'>, db = pool) => {
   t.teardown(own.close)
 }
 
-t.test('an alert may leave out what was published long before it came', async t => {
-  const key = await issue()
-  const all = await tell(key, 'q=molen', 'https://a.example/')
-  const lately = await tell(key, 'q=molen', 'https://b.example/', 30)
-  const days = [0, 29, 31, 2_000].map(ago => new Date(Date.now() - ago * 86_400_000))
-  const written = await writer.write(
-    [...days, null].map(publishedAt => newArticle(++numbered, { title: 'Molen', publishedAt })),
-  )
-  telling(t)
-  await until(async () => (await opened(all.alert)).length > 0, 20_000)
-  await until(async () => (await opened(lately.alert)).length > 0, 20_000)
-  const told = async (alert: string) => {
-    const { rows } = await pool.query<{ id: string }>(
-      'select id from articles where seq = any ($1::bigint[]) order by seq',
-      [(await opened(alert))[0]!.seqs],
+// They wait for the next look at what is new.
+t.test('what is found for alerts', async t => {
+  t.jobs = 5
+  t.test('an alert may leave out what was published long before it came', async t => {
+    const key = await issue()
+    const all = await tell(key, 'q=molen', 'https://a.example/')
+    const lately = await tell(key, 'q=molen', 'https://b.example/', 30)
+    const days = [0, 29, 31, 2_000].map(ago => new Date(Date.now() - ago * 86_400_000))
+    const written = await writer.write(
+      [...days, null].map(publishedAt => newArticle(++numbered, { title: 'Molen', publishedAt })),
     )
-    return rows.map(({ id }) => id)
-  }
-  const ids = written.map(one => one!.id)
-  t.same(await told(all.alert), ids)
-  t.same(await told(lately.alert), [ids[0], ids[1], ids[4]], 'without a date it passes')
-})
-
-t.test('a changed set of outlets is another question: nothing of the former is told', async t => {
-  const key = await issue()
-  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
-  const { alert } = await tell(key, 'q=waterpeil&outlets=papers', 'https://a.example/')
-  await index('Waterpeil', 'brug.example', 150)
-  await index('Waterpeil', 'sluis.example', 1)
-  telling(t)
-  const next = async (before = '') => {
-    const isThere = async () => {
-      const [one] = await opened(alert)
-      return one !== undefined && one.id !== before
-    }
-    await until(isThere, 20_000)
-    return (await opened(alert))[0]!
-  }
-  const first = await next()
-  t.equal(first.seqs.length, 100)
-  t.same(await putSet(pool, key, { name: 'Papers', domains: ['brug.example'] }), { isNew: false })
-  t.same(await opened(alert), [first], 'the same outlets change nothing')
-
-  await putSet(pool, key, { name: 'papers', domains: ['sluis.example', 'dijk.example'] })
-  const second = await next(first.id)
-  t.equal(second.seqs.length, 1, 'the message is withdrawn, and its articles are looked for again')
-
-  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
-  const third = await next(second.id)
-  t.equal(third.seqs.length, 100)
-  const [taken] = await takeMessages(pool, [third.id])
-  await index('Waterpeil', 'sluis.example', 1)
-  await putSet(pool, key, { name: 'papers', domains: ['sluis.example'] })
-  await noteDelivered(pool, taken!, taken!.ids)
-  const fourth = await next(third.id)
-  t.equal(fourth.seqs.length, 2, 'a message that was on its way moves no place')
-
-  await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
-  const fifth = await next(fourth.id)
-  const [sent] = await takeMessages(pool, [fifth.id])
-  const kept = () => database.count(`alert_finds where alert_id = '${alert}'`)
-  t.equal(await kept(), 1)
-  await pool.query(
-    "update search_alerts set due_at = now() + interval '1 hour' where alert_id = $1",
-    [alert],
-  )
-  await noteDelivered(pool, sent!, sent!.ids)
-  await putSet(pool, key, { name: 'papers', domains: ['dijk.example', 'sluis.example'] })
-  await index('Waterpeil', 'dijk.example', 1)
-  const sixth = await next(fifth.id)
-  t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
-})
-
-t.test('a set with another name is the same question: all that was found stays', async t => {
-  const key = await issue()
-  await putSet(pool, key, { name: 'dailies', domains: ['krant.example'] })
-  const { alert } = await tell(key, 'q=kiezers&outlets=dailies', 'https://a.example/')
-  await index('Kiezers', 'krant.example', 150)
-  telling(t)
-  await until(async () => (await opened(alert)).length > 0, 20_000)
-  const [first] = await opened(alert)
-  const [taken] = await takeMessages(pool, [first!.id])
-  const finds = async () =>
-    (
-      await pool.query(
-        'select from alert_finds f join alert_messages m using (alert_id, question) where alert_id = $1',
-        [alert],
+    telling(t)
+    await until(async () => (await opened(all.alert)).length > 0, 20_000)
+    await until(async () => (await opened(lately.alert)).length > 0, 20_000)
+    const told = async (alert: string) => {
+      const { rows } = await pool.query<{ id: string }>(
+        'select id from articles where seq = any ($1::bigint[]) order by seq',
+        [(await opened(alert))[0]!.seqs],
       )
-    ).rowCount
-  t.equal(await finds(), 1)
-  await renameSet(pool, key, 'Dailies', 'Kranten')
-  t.same(await opened(alert), [first])
-  t.equal(await finds(), 1, 'also what was found beyond the message')
-  await noteDelivered(pool, taken!, taken!.ids)
-  await until(async () => ![undefined, first!.id].includes((await opened(alert))[0]?.id), 20_000)
-  const [second] = await opened(alert)
-  t.equal(second!.seqs.length, 50, 'a message that was on its way has moved the place')
-  await renameSet(pool, key, 'kranten', 'KRANTEN')
-  t.equal((await takeMessages(pool, [second!.id])).length, 1)
+      return rows.map(({ id }) => id)
+    }
+    const ids = written.map(one => one!.id)
+    t.same(await told(all.alert), ids)
+    t.same(await told(lately.alert), [ids[0], ids[1], ids[4]], 'without a date it passes')
+  })
+
+  t.test('a changed set of outlets is another question: nothing of the former is told', async t => {
+    const key = await issue()
+    await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+    const { alert } = await tell(key, 'q=waterpeil&outlets=papers', 'https://a.example/')
+    await index('Waterpeil', 'brug.example', 150)
+    await index('Waterpeil', 'sluis.example', 1)
+    telling(t)
+    const next = async (before = '') => {
+      const isThere = async () => {
+        const [one] = await opened(alert)
+        return one !== undefined && one.id !== before
+      }
+      await until(isThere, 20_000)
+      return (await opened(alert))[0]!
+    }
+    const first = await next()
+    t.equal(first.seqs.length, 100)
+    t.same(await putSet(pool, key, { name: 'Papers', domains: ['brug.example'] }), { isNew: false })
+    t.same(await opened(alert), [first], 'the same outlets change nothing')
+
+    await putSet(pool, key, { name: 'papers', domains: ['sluis.example', 'dijk.example'] })
+    const second = await next(first.id)
+    t.equal(
+      second.seqs.length,
+      1,
+      'the message is withdrawn, and its articles are looked for again',
+    )
+
+    await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+    const third = await next(second.id)
+    t.equal(third.seqs.length, 100)
+    const [taken] = await takeMessages(pool, [third.id])
+    await index('Waterpeil', 'sluis.example', 1)
+    await putSet(pool, key, { name: 'papers', domains: ['sluis.example'] })
+    await noteDelivered(pool, taken!, taken!.ids)
+    const fourth = await next(third.id)
+    t.equal(fourth.seqs.length, 2, 'a message that was on its way moves no place')
+
+    await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
+    const fifth = await next(fourth.id)
+    const [sent] = await takeMessages(pool, [fifth.id])
+    const kept = () => database.count(`alert_finds where alert_id = '${alert}'`)
+    t.equal(await kept(), 1)
+    await pool.query(
+      "update search_alerts set due_at = now() + interval '1 hour' where alert_id = $1",
+      [alert],
+    )
+    await noteDelivered(pool, sent!, sent!.ids)
+    await putSet(pool, key, { name: 'papers', domains: ['dijk.example', 'sluis.example'] })
+    await index('Waterpeil', 'dijk.example', 1)
+    const sixth = await next(fifth.id)
+    t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
+  })
+
+  t.test('a set with another name is the same question: all that was found stays', async t => {
+    const key = await issue()
+    await putSet(pool, key, { name: 'dailies', domains: ['krant.example'] })
+    const { alert } = await tell(key, 'q=kiezers&outlets=dailies', 'https://a.example/')
+    await index('Kiezers', 'krant.example', 150)
+    telling(t)
+    await until(async () => (await opened(alert)).length > 0, 20_000)
+    const [first] = await opened(alert)
+    const [taken] = await takeMessages(pool, [first!.id])
+    const finds = async () =>
+      (
+        await pool.query(
+          'select from alert_finds f join alert_messages m using (alert_id, question) where alert_id = $1',
+          [alert],
+        )
+      ).rowCount
+    t.equal(await finds(), 1)
+    await renameSet(pool, key, 'Dailies', 'Kranten')
+    t.same(await opened(alert), [first])
+    t.equal(await finds(), 1, 'also what was found beyond the message')
+    await noteDelivered(pool, taken!, taken!.ids)
+    await until(async () => ![undefined, first!.id].includes((await opened(alert))[0]?.id), 20_000)
+    const [second] = await opened(alert)
+    t.equal(second!.seqs.length, 50, 'a message that was on its way has moved the place')
+    await renameSet(pool, key, 'kranten', 'KRANTEN')
+    t.equal((await takeMessages(pool, [second!.id])).length, 1)
+  })
+
+  t.test('an alert whose question became too dear rests, and says what to do', async t => {
+    const key = await issue()
+    const words = Array.from({ length: 58 }, (_, at) => `w${at}`).join(' OR ')
+    const q = encodeURIComponent(`duur NEAR/9 (dicht OR ${words})`)
+    const { alert, search } = await tell(key, `search=expression&q=${q}`, 'https://duur.example/')
+    const reason = async () =>
+      (
+        await pool.query<{ rests: string | null }>(
+          'select rests from search_alerts where alert_id = $1',
+          [alert],
+        )
+      ).rows[0]!.rests
+    await index('Duur dicht', 'brug.example', 1_700)
+    telling(t)
+    await until(async () => (await reason()) !== null, 20_000)
+    t.match(await reason(), /NEAR are too frequent.*Add a word that must appear/)
+    await changeSearch(pool, key, search, { search: 'q=duur' })
+    await until(async () => (await opened(alert)).length === 1, 20_000)
+    t.equal(await reason(), null)
+  })
+
+  t.test('a burst of alerts costs each of them the same, before Postgres knows of it', async t => {
+    const burst = await createTestPool(t)
+    const { key } = await createKey(burst.pool, 'test', PLAN)
+    const many = 300
+    await burst.pool.query(
+      `with kept as (
+         insert into kept_searches (search_id, key_id, name, search, position)
+         select 'search_' || n, $1, 'Search', 'q=stormvloed', n from generate_series(1, $2::int) n returning search_id)
+       insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, confirmed_at)
+       select search_id, 'alert_' || search_id, $1, 'https://a.example/', 'at once', 'UTC', last_seq, last_at, now()
+         from kept, ingest_clock`,
+      [key.id, many],
+    )
+    const own = openTestWriter(burst.pool)
+    await own.writer.write([newArticle(1, { title: 'Stormvloed' })])
+    await own.indexer.close()
+    const blocks = async () => {
+      await burst.pool.query('select pg_stat_force_next_flush()')
+      const hit = 'select blks_hit::float8 from pg_stat_database where datname = current_database()'
+      return (await readValue<number>(burst.pool, hit))!
+    }
+    const before = await blocks()
+    telling(t, burst.pool)
+    const written = () => burst.database.count('alert_messages')
+    await until(async () => (await written()) === many, 25_000)
+    const looked = await blocks()
+    for (;;) {
+      const found = await readWaiting(burst.pool, MOST)
+      if (found.length === 0) break
+      const ids = found.map(({ id }) => id)
+      await takeMessages(burst.pool, ids)
+    }
+    const sent = await blocks()
+    t.ok(looked - before < 400 * many, 'to look for what is new')
+    t.ok(sent - looked < 400 * many, 'to take their messages')
+  })
 })
 
 t.test('no key keeps others from a mailbox, and many keys do not flood it', async t => {
@@ -176,27 +242,6 @@ t.test('no key keeps others from a mailbox, and many keys do not flood it', asyn
   const many = await Promise.all(Array.from({ length: 7 }, issue))
   await Promise.all(many.map(key => tell(key, 'q=tegelijk', 'mailto:tegelijk@example.org')))
   t.equal(await database.count("alert_asks where address = 'mailto:tegelijk@example.org'"), 3)
-})
-
-t.test('an alert whose question became too dear rests, and says what to do', async t => {
-  const key = await issue()
-  const words = Array.from({ length: 58 }, (_, at) => `w${at}`).join(' OR ')
-  const q = encodeURIComponent(`duur NEAR/9 (dicht OR ${words})`)
-  const { alert, search } = await tell(key, `search=expression&q=${q}`, 'https://duur.example/')
-  const reason = async () =>
-    (
-      await pool.query<{ rests: string | null }>(
-        'select rests from search_alerts where alert_id = $1',
-        [alert],
-      )
-    ).rows[0]!.rests
-  await index('Duur dicht', 'brug.example', 1_700)
-  telling(t)
-  await until(async () => (await reason()) !== null, 20_000)
-  t.match(await reason(), /NEAR are too frequent.*Add a word that must appear/)
-  await changeSearch(pool, key, search, { search: 'q=duur' })
-  await until(async () => (await opened(alert)).length === 1, 20_000)
-  t.equal(await reason(), null)
 })
 
 t.test('an alert that joined the mail of another is asked when that one ends', async t => {
@@ -516,41 +561,4 @@ t.test('refusals of an older version count, and mails that asked are forgotten',
   await release()
   await forgetAsked(pool)
   t.equal(await noted(), 0)
-})
-
-t.test('a burst of alerts costs each of them the same, before Postgres knows of it', async t => {
-  const burst = await createTestPool(t)
-  const { key } = await createKey(burst.pool, 'test', PLAN)
-  const many = 300
-  await burst.pool.query(
-    `with kept as (
-       insert into kept_searches (search_id, key_id, name, search, position)
-       select 'search_' || n, $1, 'Search', 'q=stormvloed', n from generate_series(1, $2::int) n returning search_id)
-     insert into search_alerts (search_id, alert_id, key_id, told_to, told_when, time_zone, seq, at, confirmed_at)
-     select search_id, 'alert_' || search_id, $1, 'https://a.example/', 'at once', 'UTC', last_seq, last_at, now()
-       from kept, ingest_clock`,
-    [key.id, many],
-  )
-  const own = openTestWriter(burst.pool)
-  await own.writer.write([newArticle(1, { title: 'Stormvloed' })])
-  await own.indexer.close()
-  const blocks = async () => {
-    await burst.pool.query('select pg_stat_force_next_flush()')
-    const hit = 'select blks_hit::float8 from pg_stat_database where datname = current_database()'
-    return (await readValue<number>(burst.pool, hit))!
-  }
-  const before = await blocks()
-  telling(t, burst.pool)
-  const written = () => burst.database.count('alert_messages')
-  await until(async () => (await written()) === many, 25_000)
-  const looked = await blocks()
-  for (;;) {
-    const found = await readWaiting(burst.pool, MOST)
-    if (found.length === 0) break
-    const ids = found.map(({ id }) => id)
-    await takeMessages(burst.pool, ids)
-  }
-  const sent = await blocks()
-  t.ok(looked - before < 400 * many, 'to look for what is new')
-  t.ok(sent - looked < 400 * many, 'to take their messages')
 })

@@ -30,6 +30,9 @@ const UNCLEARED_SEGMENTS =
   'select from segments join tombstones on seq between first_seq and last_seq and number > cleared'
 const BUCKETS = 'select block from segment_buckets'
 
+// Each test has a database of its own, and waits for much of its time.
+t.jobs = 3
+
 const signal = new AbortController().signal
 const FROZEN = { ...EVERYTHING, q: null, search: 'keyword', perPage: 5 } as const
 
@@ -66,14 +69,14 @@ t.test('given articles are found by a state whose segments were replaced since',
   const nobody = { nodes: ['http://127.0.0.1:9'], user: '', password: '', prefix: 'no', timeout: 1 }
   const search = openIndex(pool, { elsewhere: openArchive(pool, TEST_ARCHIVE ?? nobody) })
   t.teardown(() => search.close())
-  for (const process of ['new', 'that has met other segments']) {
+  for (const reader of ['new', 'that has met other segments']) {
     const { rows } = await pool.query<IndexState>(
       `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`,
     )
-    await add(randomArticles(createRandom(20 + process.length), 40))
+    await add(randomArticles(createRandom(20 + reader.length), 40))
     await makeSegments(pool, FEW)
     const found = await search.filter(seqs, query, rows[0])
-    t.equal(found.length, answer(known, FROZEN)!.ids.length, `a process ${process}`)
+    t.equal(found.length, answer(known, FROZEN)!.ids.length, `a process ${reader}`)
     const counts = await search.countAmong(seqs, query, { by: 'outlet' }, undefined, rows[0])
     t.equal(counts.total, found.length)
   }
