@@ -26,11 +26,11 @@ export const TIMES: URL = new URL('times.json', import.meta.url)
 export const readTimes = (): Record<string, number> => JSON.parse(readFileSync(TIMES, 'utf8'))
 
 /**
- * What a process has once: its streams, memory, signals and threads. Its variables and its path are
- * read, and its children end with the file.
+ * What a process has once: its streams, memory, signals and threads. Its variables, path and number
+ * are read, and its children end with the file.
  */
 const OF_A_PROCESS =
-  /\bprocess\.(?!env\b(?!\.\w+ = )|execPath|platform|get(eu|u)id)|node:worker_threads/
+  /(?<!\.)\bprocess\.(?!env\b(?!\.\w+ = )|execPath|pid|platform|get(eu|u)id)|node:worker_threads/
 /** Whether a file may run after others in the same process. */
 export const mayShare = (file: string): boolean =>
   groupOf(file) === 'quick' && !OF_A_PROCESS.test(readFileSync(file, 'utf8'))
