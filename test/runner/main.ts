@@ -66,7 +66,10 @@ try {
             : []),
         ]
 
+  // No quick test asks the model, which starts last of all.
+  const isQuick = groups.every(([group]) => group === 'quick')
   const servers = await startTestServers({
+    servers: ['postgres', 'qdrant', ...(isQuick ? [] : (['model'] as const))],
     // Long tests may have more data than fits.
     inMemory: groups.every(([group]) => group !== 'long'),
     report: print,
