@@ -167,6 +167,7 @@ t.test(
       t.match(page, { state: 'waiting', reason, attempts: 1, hasBody: false }, path)
       t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
     }
+    site.on('/slow', html('in time'))
     await run.again('pages')
     const again = await run.page(at('/flaky'))
     t.ok(again && again.attempts === 2 && again.wait > 110_000 && again.wait <= 120_000, 'doubled')
@@ -278,37 +279,36 @@ t.test('redirects are followed, to other hosts too, and never in a circle or for
   await became(t, { '/hop0?again': 'waiting: redirects' }) // six are too many
 })
 
-t.test(
-  'a redirect is followed where its host wants long pauses: a later visit would be redirected again',
-  async t => {
-    // As robots.txt would have it, but for the requests of other tests.
-    site.on('/moved', async (_request, response) => {
-      await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
-      response.writeHead(301, { location: '/moved-here' }).end()
-    })
-    site.on('/moved-here', async () => {
-      await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
-      return html('here')
-    })
-    await crawl('/moved')
-    await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
-    await became(t, { '/moved': 'stored at /moved-here' })
-    t.equal(site.to('/moved').length, 1)
-    await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
-  },
-)
-
-t.test('Retry-After is obeyed, and holds for the whole host', async t => {
+t.test('hosts that want a pause are waited for', async t => {
+  const moved = `${host.origin}/moved`
+  // As robots.txt would have it, but for the requests of other tests.
+  const pace = (ms: number | null) =>
+    run.pool.query('update hosts set crawl_delay = $2 where host = $1', [host.host, ms])
+  host.on('/moved', async (_request, response) => {
+    await pace(6_000)
+    response.writeHead(301, { location: '/moved-here' }).end()
+  })
+  host.on('/moved-here', async () => {
+    await pace(null)
+    return html('here')
+  })
   site.on('/busy', reply(429, { 'retry-after': '2' }))
   site.on('/next', html('next'))
-  await crawl('/busy', '/next')
-  const busy = site.to('/busy')[0]
-  const next = site.to('/next')[0]
-  await became(t, { '/busy': 'waiting: too many requests', '/next': 'stored' })
-  t.ok(
-    busy && next && next.from - busy.from >= 2_000,
-    `${(next?.from ?? 0) - (busy?.from ?? 0)} ms`,
-  )
+  await crawl('/busy', '/next', moved)
+  await run.workOff(60_000, async () => (await run.page(moved))?.state === 'stored')
+  t.test('a redirect is followed: a later visit would be redirected again', async t => {
+    await became(t, { [moved]: `stored at ${host.origin}/moved-here` })
+    t.equal(host.to('/moved').length, 1)
+  })
+  t.test('Retry-After is obeyed, and holds for the whole host', async t => {
+    const busy = site.to('/busy')[0]
+    const next = site.to('/next')[0]
+    await became(t, { '/busy': 'waiting: too many requests', '/next': 'stored' })
+    t.ok(
+      busy && next && next.from - busy.from >= 2_000,
+      `${(next?.from ?? 0) - (busy?.from ?? 0)} ms`,
+    )
+  })
 })
 
 function closeDelimited(socket: Socket | null, body: string): void {
