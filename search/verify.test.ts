@@ -3,6 +3,7 @@ import t from 'tap'
 import { createTestPool } from '../test/database.ts'
 import { newArticle, openTestWriter } from '../test/search/short-articles.ts'
 import { indexText } from './analysis/index.ts'
+import DAMAGES from './damages.json' with { type: 'json' }
 import { makeSegments } from './indexer.ts'
 import type { NumberedRow } from './store/postgres-checks.ts'
 import { glanceAtIndex, type Verified, verifyIndex } from './verify.ts'
@@ -68,50 +69,11 @@ t.test('what the caller finds is told with the rest', async t => {
   t.same(found, ['agencies: articles 3 lack agencies', 'agencies: articles 20 lack agencies'])
 })
 
-/** What is broken, one after another, and what is then said of it. */
-const DAMAGES: [sql: string, said: RegExp][] = [
-  ["update article_words set title = E'\\nx\\n' where seq = 3", /^words: articles 3 have other/],
-  [
-    "update article_texts set title = 'x' where seq = 19",
-    /^words: articles 3, 19 have|^words: articles 19 /,
-  ],
-  ["update article_words set body = 'x' where seq = 6", /^words: articles 3, 6 have/],
-  [
-    "update article_texts set snippet = 'x' where seq in (4, 5)",
-    /^snippets: articles 4, 5 have .*, 1 more$/,
-  ],
-  ["update authors set folded_name = 'x'", /^names: articles 9, 10 have .*, 1 more$/],
-  ["update publishers set folded_name = 'x'", /^names: articles 9, 10, 11, .*, 7 more$/],
-  [
-    "update articles set ingested_at = ingested_at - interval '1 hour' where seq = 20",
-    /^order: articles 20 have/,
-  ],
-  ['update articles set ingested_at = null where seq = 1', /^order: articles 1 have/],
-  [
-    "update articles set language = 'lb' where seq = 2",
-    /\(1 to 8\): the list of ".*" differs in articles 2/,
-  ],
-  [
-    'update segments set undated = 1 where first_seq = 9',
-    /\(9 to 16\): undated of its row differs/,
-  ],
-  [
-    'delete from segment_buckets b using segments s where s.segment_no = b.segment_no and first_seq = 9',
-    /\(9 to 16\): the list of/,
-  ],
-  [
-    'update segments set columns = substring(columns for 9) where first_seq = 1',
-    /its columns cannot be read/,
-  ],
-  ['delete from articles where seq = 18', /^articles: /],
-  ['delete from articles where seq = 11', /^articles: articles 11 are/],
-  ['delete from segments where first_seq = 1', /^ranges: /],
-  ['update ingest_clock set last_seq = 19', /^clock: /],
-]
-
 t.test('each damage is named, with its articles or its segment', async t => {
   let before: string[] = []
-  for (const [sql, said] of DAMAGES) {
+  // One after another.
+  for (const { sql, says } of DAMAGES) {
+    const said = new RegExp(says)
     t.notOk(
       before.find(line => said.test(line)),
       `before ${sql}`,

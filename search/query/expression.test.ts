@@ -7,6 +7,7 @@ import {
   operatorsMeant,
   parseExpression,
 } from './expression.ts'
+import EXPRESSIONS from './expressions.json' with { type: 'json' }
 import { type Expression, QUERY_PROBLEMS } from './parse.ts'
 
 function treeOf(q: string) {
@@ -59,44 +60,12 @@ t.test('decision 45: an expression is a tree, or a sentence that names the place
 })
 
 t.test('words that people write for operators are offered as such, where that can be read', t => {
-  for (const [q, meant] of [
-    ['kat of hond', 'kat OR hond'],
-    ['chat OU chien et (souris oder ratte)', 'chat OR chien AND (souris OR ratte)'],
-    ['kat en hond und maus an a', 'kat AND hond AND maus AND a'],
-    ['cat and "dog or bird" or „und so“', 'cat AND "dog or bird" OR „und so“'],
-    ['trein | tram|"a|b" || c', 'trein OR tram OR "a|b" OR c'],
-    ['kat & Titel:hond (titre:"a b" titel:)', 'kat AND title:hond (title:"a b" titel:)'],
-    ['kat W/5 hond of maus adj/3 a', 'kat NEAR/5 hond OR maus NEAR/3 a'],
-    ['kat NEAR/5 hond', null],
-    ['kat w/99 hond', null],
-    ['subtitel:kat | |', null],
-    ['kat of -hond', null],
-    ['kat AND of hond', null],
-    ['kat OR hond', null],
-    ['of kat of', null],
-    ['kat (of) hond', null],
-    ['soft softly', null],
-    ['kat of (hond', null],
-  ] as const)
-    t.equal(operatorsMeant(q), meant, q)
+  for (const { q, meant } of EXPRESSIONS.meant) t.equal(operatorsMeant(q), meant, q)
   t.end()
 })
 
 t.test('an expression is shown with all its operators', async t => {
-  for (const [q, full = q] of [
-    ['a b', 'a AND b'],
-    ['a OR b c', 'a OR (b AND c)'],
-    ['a -"b c"', 'a NOT "b c"'],
-    ['a -(b c) NOT d', 'a NOT (b AND c) NOT d'],
-    ['~a title:~b title:c', '~a AND title:~b AND title:c'],
-    ['title:"a b" OR abc*'],
-    ['(a OR ~b) NEAR/3 "c d"'],
-    ['a NEAR/50 b OR c', '(a NEAR/50 b) OR c'],
-    ['zuid-holland', 'zuid AND holland'],
-    ['(a) (b) (c) (d) (e) (f) (g) (h) (i)', 'a AND b AND c AND d AND e AND f AND g AND h AND i'],
-    [`${'('.repeat(8)}a${')'.repeat(8)}`, 'a'],
-  ] as [string, string?][])
-    t.equal(inFull(treeOf(q)), full)
+  for (const { q, full } of EXPRESSIONS.full) t.equal(inFull(treeOf(q)), full)
 })
 
 t.test('without a letter or digit nothing is searched for', async t => {
