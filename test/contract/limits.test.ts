@@ -1,6 +1,8 @@
 import t from 'tap'
 import { PACKAGES } from '#clients/build'
+import { filled } from '#test/examples'
 import { ask, startTestApi } from './api.ts'
+import WRITTEN from './limits.json' with { type: 'json' }
 
 const api = await startTestApi(t)
 const other = await api.another()
@@ -8,6 +10,7 @@ const other = await api.another()
 const numbers = (headers: Headers, name: string) => Number(headers.get(name) ?? Number.NaN)
 
 const PACKAGE = `/clients/${Object.keys(PACKAGES)[0]}`
+const LIMITS = filled(WRITTEN, { package: PACKAGE })
 
 for (const [plan, most, header, code] of [
   [{ rate: 60 }, 60, 'ratelimit', 'rate_limit_exceeded'],
@@ -69,23 +72,7 @@ t.test(
   async t => {
     const { secret } = await api.issue({ quota: 4, rate: 13, countries: ['NL'] })
     const end = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1)
-    const asked: [left: number, answer: number | string, path: string, init?: RequestInit][] = [
-      [3, 200, '/v1/articles'],
-      [3, 'not_found', '/v1/x'],
-      [3, 'invalid_request', '/v1/articles?foo=1'],
-      [3, 'country_not_included', '/v1/articles?country=BE'],
-      [3, 'semantic_search_unavailable', '/v1/articles?search=semantic&q=ab'],
-      [2, 304, '/v1/articles', { headers: { 'If-None-Match': '*' } }],
-      [2, 'method_not_allowed', '/v1/articles', { method: 'POST' }],
-      [1, 200, '/v1/articles', { method: 'HEAD' }],
-      [0, 200, '/v1/articles.rss'],
-      [0, 'quota_exceeded', '/v1/articles'],
-      [0, 'quota_exceeded', '/v1/articles?foo=1'],
-      [0, 'not_found', '/v1/nothing'],
-      [0, 'method_not_allowed', '/v1/articles', { method: 'PUT' }],
-      [0, 'rate_limit_exceeded', '/v1/articles?foo=1'],
-    ]
-    for (const [left, answer, path, init] of asked) {
+    for (const { left, answer, path, init } of LIMITS.costs) {
       const { status, headers, json } = await api.ask(secret, path, init)
       t.equal(json?.code ?? status, answer, `${init?.method ?? 'GET'} ${path}`)
       t.equal(headers.get('x-quota-limit'), '4')
@@ -140,38 +127,13 @@ t.test('decision 6: validation, plan, search, in this order', async t => {
     countries: ['NL'],
     history: { kind: 'fixed', at: new Date('2024-01-01') },
   })
-  for (const [query, code] of [
-    ['country=XX', 'invalid_request'],
-    ['country=LU', 'country_not_included'],
-    ['country=LU&foo=1', 'invalid_request'],
-    ['country=LU&published_after=2023-01-01', 'country_not_included'],
-    ['country=NL,LU&published_after=2023-01-01', 'country_not_included'],
-    ['published_after=2023-01-01', 'history_not_included'],
-    ['published_after=2023-01-01&search=semantic&q=ab', 'history_not_included'],
-    ['search=semantic&q=ab', 'semantic_search_unavailable'],
-    ['search=semantic&q=a', 'invalid_request'],
-  ] as const)
+  for (const { query, code } of LIMITS.order)
     t.equal((await api.ask(secret, `/v1/articles?${query}`)).json.code, code, query)
 })
 
 t.test('decision 7: 405 names what is allowed', async t => {
   const { secret } = await api.issue()
-  const open = ['/docs', '/v1/openapi.json', '/healthz', '/readyz', '/docs/page.css', PACKAGE]
-  const served: [allowed: string, methods: string[], paths: string[]][] = [
-    [
-      'GET, HEAD',
-      ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'],
-      ['/v1/articles', ...open],
-    ],
-    [
-      'GET, HEAD',
-      ['POST'],
-      ['/explore/counts', '/explore/coverage', '/explore/feeds.opml', '/feeds/psf_x.rss'],
-    ],
-    ['GET, HEAD, POST', ['PUT', 'OPTIONS'], ['/explore/feeds']],
-    ['DELETE', ['GET'], ['/explore/feeds/feed_0']],
-  ]
-  for (const [allowed, methods, paths] of served) {
+  for (const { allowed, methods, paths } of LIMITS.allowed) {
     for (const [path, method] of paths.flatMap(path =>
       methods.map(method => [path, method] as const),
     )) {
@@ -186,28 +148,7 @@ t.test('decision 7: 405 names what is allowed', async t => {
 })
 
 t.test('decision 5: without a key every path and method is 401, but the open pages', async t => {
-  for (const path of [
-    '/',
-    '/v1/articles',
-    '/v1/nothing',
-    '/metrics',
-    '/docs/',
-    '/docs/nothing',
-    '/clients/',
-    '/clients/nothing.whl',
-    '/explore/assets/nothing.js',
-    '/explore/assets/%zz',
-    '/explore/assets/%ff',
-    '/a/x', // a program's
-    '/explore/articles/x',
-    '/explore/counts?by=day',
-    '/explore/coverage',
-    '/explore/feeds',
-    '/explore/feeds.opml',
-    '/explore/nothing',
-    '/feeds',
-    '/feeds/psf_x',
-  ]) {
+  for (const path of LIMITS.closed) {
     t.match(await api.ask(null, path), { status: 401, json: { code: 'missing_token' } }, path)
   }
   for (const path of [

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createCompressor, encodingFor } from './answer.ts'
+import CODINGS from './codings.json' with { type: 'json' }
 import { trustProxy } from './trust-proxy.ts'
 
 t.test('no more is kept than the limit lets in, the latest last', async t => {
@@ -15,30 +16,9 @@ t.test('no more is kept than the limit lets in, the latest last', async t => {
   t.ok(compressor.kept('19'))
 })
 
-const cases: [header: string | undefined, encoding: string | null][] = [
-  [undefined, null],
-  ['gzip', 'gzip'],
-  ['br', 'br'],
-  ['gzip, deflate, br', 'br'],
-  ['gzip, deflate, br, zstd', 'br'],
-  ['GZIP;Q=1', 'gzip'],
-  ['*', 'br'],
-  ['*;q=0', null],
-  ['br;q=0, *', 'gzip'],
-  ['gzip;q=0.5, br;q=0.4', 'gzip'],
-  ['gzip ; q=0.5 , br ; q=0.50', 'br'],
-  ['identity, gzip', 'gzip'],
-  ['identity, gzip;q=0.9', null],
-  ['deflate', null],
-  ['identity;q=0, gzip', 'gzip'],
-  [',,;,=', null],
-  ['gzip;q=x', 'gzip'],
-  ['gzip;q=0.', null],
-  [`${'x,'.repeat(10_000)}gzip`, null],
-]
 t.test('decision 8: the coding that Accept-Encoding prefers is taken', async t => {
-  for (const [header, encoding] of cases)
-    t.equal(encodingFor(header), encoding, `${header?.slice(0, 40)}`)
+  for (const { header, encoding } of CODINGS) t.equal(encodingFor(header), encoding, header)
+  for (const header of [undefined, `${'x,'.repeat(10_000)}gzip`]) t.equal(encodingFor(header), null)
 })
 
 t.test('TRUST_PROXY is a number of hops, or addresses and ranges', async t => {

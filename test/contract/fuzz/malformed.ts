@@ -1,4 +1,5 @@
 import type { Random } from '#test/faults/random'
+import PARTS from './parts.json' with { type: 'json' }
 
 /** One connection of a hostile peer. */
 export interface Attack {
@@ -70,7 +71,7 @@ const KINDS = {
   many: (c: Random, key: string): string =>
     `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${`${c.pick(['X', 'Host', 'Cookie', 'Authorization'])}: ${'a'.repeat(c.below(20))}\r\n`.repeat(c.below(c.chance(0.1) ? 4_000 : 150))}\r\n`,
   body: (c: Random, key: string): string =>
-    `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(LENGTHS)}\r\n${body(c)}`,
+    `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(PARTS.lengths)}\r\n${body(c)}`,
   pipeline: (c: Random, key: string): string =>
     several(c, c.chance(0.1) ? 400 : 8, () =>
       c.chance(0.8)
@@ -78,7 +79,7 @@ const KINDS = {
         : KINDS[c.pick(PIPELINED)](c, key),
     ),
   handshake: (c: Random, key: string): string =>
-    `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.chance(0.3) ? noise(c, 200) : ''}`,
+    `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(PARTS.handshakes))}\r\n${c.chance(0.3) ? noise(c, 200) : ''}`,
   cut: (c: Random, key: string): string => {
     const whole = KINDS[c.pick(PIPELINED)](c, key)
     return whole.slice(0, c.below(whole.length + 1))
@@ -94,92 +95,11 @@ const KINDS = {
 const KIND_NAMES = Object.keys(KINDS).filter((name): name is keyof typeof KINDS => name in KINDS)
 const PIPELINED = ['line', 'target', 'headers', 'body', 'handshake', 'bent'] as const
 
-const LENGTHS = [
-  'Content-Length: 5\r\n',
-  'Content-Length: 0\r\n',
-  'Content-Length: -1\r\n',
-  'Content-Length: 99999999999999999999\r\n',
-  'Content-Length: 5\r\nContent-Length: 6\r\n',
-  'Content-Length: 5, 5\r\n',
-  'Content-Length: 0x5\r\n',
-  'Transfer-Encoding: chunked\r\n',
-  'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n',
-  'Transfer-Encoding: xchunked\r\n',
-  'Transfer-Encoding: gzip, chunked\r\n',
-  'Transfer-Encoding: chunked, identity\r\n',
-  'Transfer-Encoding : chunked\r\n',
-  'Transfer-Encoding:\x0bchunked\r\n',
-] as const
-
-const HANDSHAKES = [
-  'Connection: upgrade\r\nUpgrade: websocket\r\n',
-  'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n',
-  'Expect: 100-continue\r\n',
-  'Expect: 100-continue\r\nContent-Length: 1000000\r\n',
-  'Expect: x\r\n',
-  'Connection: close\r\n',
-  'Connection: keep-alive, close, x\r\n',
-  'Keep-Alive: timeout=99999\r\n',
-  'Proxy-Connection: keep-alive\r\n',
-  'TE: trailers\r\n',
-] as const
-
-const ODD_PARTS = [
-  '*',
-  '/',
-  '//',
-  '///',
-  '\\',
-  '/\\',
-  '?',
-  '#',
-  '?q',
-  'foo',
-  'x:1',
-  '@',
-  ':',
-  '[',
-  '[::1]',
-  '%',
-  '..',
-  '\0',
-  '\x7f',
-  '\xe9',
-  '\xff',
-  '\t',
-  '\x0b',
-  '{',
-  '"',
-  '|',
-  '^',
-]
-
-const TARGET_STARTS = [
-  '',
-  '',
-  '',
-  'http://',
-  'https://',
-  'HTTP://x',
-  'ftp://',
-  'http:',
-  'http:///',
-  '//x',
-  'file:',
-  'http://a@b:c',
-  'http://[',
-  '/v1/articles',
-  '/v1/articles?',
-  '/docs/',
-  '/queues/',
-  '/status/',
-]
-
 function target(c: Random): string {
-  const start = c.pick(TARGET_STARTS)
+  const start = c.pick(PARTS.starts)
   const middle = several(c, 4, () =>
     c.chance(0.5)
-      ? c.pick(ODD_PARTS)
+      ? c.pick(PARTS.oddParts)
       : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
   )
   return (
