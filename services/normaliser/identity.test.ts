@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { addressKey } from '#shared/articles/address'
 import { identify, type Languages } from './identity.ts'
+import LINKS from './links.json' with { type: 'json' }
 
 const outlet = { domain: 'dagkoerier.example' }
 const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
@@ -62,30 +63,8 @@ t.test('decision 37: the canonical address is the public one, its key the first'
 })
 
 t.test('decision 37: a canonical link that cannot be this article’s is not believed', async t => {
-  const links: [string, string][] = [
-    ['root', 'https://www.dagkoerier.example/'],
-    ['root, relative', '/'],
-    ['root with a parameter', 'https://dagkoerier.example/?home'],
-    ['index file', 'https://dagkoerier.example/index.html'],
-    ['section', 'https://www.dagkoerier.example/nieuws/'],
-    ['deeper section', 'https://www.dagkoerier.example/nieuws/binnenland'],
-    [
-      'another domain',
-      'https://www.zusterkrant.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456',
-    ],
-    ['consent page', 'https://consent.dagkoerier.example/collect?to=123456'],
-    ['login', 'https://www.dagkoerier.example/login'],
-    ['error page', '/404.html'],
-    ['javascript', 'javascript:void(0)'],
-    ['mail', 'mailto:redactie@dagkoerier.example'],
-    ['garbage', 'https://'],
-    ['a template that nobody filled in', 'https://www.dagkoerier.example/nieuws/2026/11/{{slug}}'],
-    ['the same, escaped', 'https://www.dagkoerier.example/nieuws/2026/11/%7B%7Bslug%7D%7D'],
-    ['a missing value', 'https://www.dagkoerier.example/nieuws/2026/11/null'],
-    ['another', '/nieuws/2026/11/undefined/'],
-    ['too long', `https://www.dagkoerier.example/${'a'.repeat(2100)}`],
-  ]
-  for (const [name, canonical] of links)
+  const long = `https://www.dagkoerier.example/${'a'.repeat(2100)}`
+  for (const { name, canonical } of [...LINKS.unbelieved, { name: 'too long', canonical: long }])
     t.same(sight({ canonical }), { url: article, addresses: [key] }, name)
 })
 
@@ -136,21 +115,7 @@ t.test('forms of one language for two countries are one article', async t => {
 })
 
 t.test('a canonical link whose address names another language is not believed', async t => {
-  for (const [url, canonical] of [
-    [
-      'https://www.dagkoerier.example/fr/2026/pont-ferme-123',
-      'https://www.dagkoerier.example/nl/2026/pont-ferme-123',
-    ],
-    [
-      'https://fr.dagkoerier.example/2026/pont-ferme-123',
-      'https://nl.dagkoerier.example/2026/pont-ferme-123',
-    ],
-    [
-      'https://dagkoerier.example/a-b-c-123?lang=fr',
-      'https://dagkoerier.example/a-b-c-123?lang=nl',
-    ],
-    ['https://dagkoerier.example/FR-be/a-b-c-123', 'https://dagkoerier.example/nl-be/a-b-c-123'],
-  ] as const)
+  for (const { url, canonical } of LINKS.otherLanguage)
     t.equal(sight({ url, canonical }).addresses.length, 1, url)
   const french = 'https://www.dagkoerier.example/fr/2026/pont-ferme-123'
   t.equal(

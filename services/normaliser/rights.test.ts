@@ -2,6 +2,7 @@ import t from 'tap'
 import type { StoredPage } from '#shared/outlets/page'
 import { feedEntry, storedPage } from '#test/normaliser/pages'
 import { type Composition, composeArticle } from './compose.ts'
+import NO_SIGNALS from './no-signals.json' with { type: 'json' }
 
 const NOW = new Date('2026-11-25T12:00:00Z')
 const TITLE = 'Brug over de Schelde blijft dicht'
@@ -94,19 +95,7 @@ t.test('uses that are not allowed end an article or its vector, and a licence is
 })
 
 t.test('what is no signal for us changes nothing', async t => {
-  const heads = [
-    '<meta name="robots" content="index, follow, max-snippet:-1, max-image-preview:large">',
-    '<meta name="googlebot" content="noindex">',
-    '<meta property="robots" content="noindex">',
-    '<meta itemprop="robots" content="noindex">',
-    '<meta http-equiv="robots" content="noindex">',
-    '<meta property="tdm-reservation" content="1">',
-    '<meta name="description" content="noindex">',
-    '<!-- <meta name="robots" content="noindex"> -->',
-    '<noscript><meta name="robots" content="noindex"></noscript>',
-    '<script>var m = \'<meta name="robots" content="noindex">\'</script>',
-  ]
-  for (const head of heads) {
+  for (const head of NO_SIGNALS) {
     const composition = await compose(page(head, ...WHOLE), tagged('otherbot: noindex', 'all'))
     t.equal(outcomeOf(composition), 'article', head)
     t.equal(snippetOf(composition), undefined, head)

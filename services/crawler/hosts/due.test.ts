@@ -1,5 +1,6 @@
 import t from 'tap'
 import { chooseHosts, type DueHost, siteOf, type UnderWay } from '#services/crawler/hosts/due'
+import SITES from './sites.json' with { type: 'json' }
 
 const NONE = new Set<string>()
 const candidate = (host: string, outletNo: number, more: Partial<DueHost> = {}): DueHost => ({
@@ -82,20 +83,7 @@ t.test('a host that is visited already is not called', async t => {
 
 t.test('what a site is', async t => {
   const domains = new Set(['north.example.test'])
-  for (const [host, site] of [
-    ['www.nos.nl', 'nos.nl'],
-    ['a.b.nos.nl:8080', 'nos.nl'],
-    ['news.bbc.co.uk', 'bbc.co.uk'],
-    ['one.blogspot.com', 'one.blogspot.com'],
-    ['x.one.github.io', 'one.github.io'],
-    ['127.0.0.1:8080', '127.0.0.1:8080'],
-    ['127.0.0.1:8081', '127.0.0.1:8081'],
-    ['[::1]:80', '[::1]:80'],
-    ['localhost:3000', 'localhost:3000'],
-    ['www.north.example.test', 'north.example.test'],
-    ['north.example.test', 'north.example.test'],
-    ['south.example.test', 'example.test'],
-  ] as const) {
+  for (const { host, site } of SITES) {
     t.equal(siteOf(host, domains), site, host)
   }
 })

@@ -13,6 +13,7 @@ import { feedEntry, jsonLd, OUTLET, storedPage } from '#test/normaliser/pages'
 import TABLE from './interstitials.json' with { type: 'json' }
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
+import GOLDEN from './short-articles.json' with { type: 'json' }
 
 /* Interstitials, and articles whose feed has another title. The page's own statements decide. */
 
@@ -44,38 +45,11 @@ const compose = (html: string, title: string) =>
     NOW,
   )
 
-const GOLDEN: [language: string, title: string, text: string][] = [
-  [
-    'nl',
-    'Brug over de Schelde blijft dicht',
-    'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. Dat meldt het agentschap dinsdag.',
-  ],
-  [
-    'fr',
-    'Le pont sur l’Escaut reste fermé',
-    'Le pont sur l’Escaut à Tamise restera fermé aux camions jusqu’à vendredi au moins, a annoncé l’agence mardi soir.',
-  ],
-  [
-    'de',
-    'Brücke über die Schelde bleibt gesperrt',
-    'Die Brücke über die Schelde bei Temse bleibt mindestens bis Freitag für Lastwagen gesperrt, teilte die Behörde mit.',
-  ],
-  [
-    'lb',
-    'D’Bréck iwwer d’Schelde bleift zou',
-    'D’Bréck iwwer d’Schelde zu Temse bleift op d’mannst bis e Freideg fir Camionen zou, huet d’Agence en Dënschdeg matgedeelt.',
-  ],
-  [
-    'en',
-    'Bridge over the Scheldt stays closed',
-    'The bridge over the Scheldt at Temse will stay closed to lorries until Friday at least, the agency said on Tuesday.',
-  ],
-]
 /** Titles that feeds give to any article; null: the feed gives no title. */
 const FEED_TITLES = ['Liveblog', 'Kabinet overweegt hogere accijns', '12:41', '…']
 const UNRELATED = { feedTitle: 'Liveblog' }
 
-for (const [language, title, text] of GOLDEN) {
+for (const { language, title, text } of GOLDEN) {
   t.test(
     `a short article (${language}) is whole with any title in its feed, and without any markup`,
     async t => {
