@@ -1,5 +1,6 @@
 import t from 'tap'
 import { stopwatch } from '#test/turns'
+import CELLS from './cells.json' with { type: 'json' }
 import { CSV_COLUMNS, csvHead, csvLine } from './csv.ts'
 
 const COLUMNS = CSV_COLUMNS.filter(name => name !== 'body')
@@ -35,17 +36,7 @@ t.test('CSV quotes what it must, and holds no formula', async t => {
 
 t.test('a spreadsheet that begins cells at semicolons finds no formula either', async t => {
   const titleOf = (title: string) => csvLine({ title }, ['title']).slice(0, -2)
-  for (const [title, written] of [
-    ['Weer;=cmd|calc', "Weer;'=cmd|calc"],
-    ['a; @b;+c', "a; '@b;'+c"],
-    ['a\n=b', '"a\n\'=b"'],
-    ['\t=b', "'\t=b"],
-    ['E=mc2; x-y', 'E=mc2; x-y'],
-    ['a;\n \t=b', '"a;\n \t\'=b"'],
-    ['a;\n \t b', '"a;\n \'\t b"'],
-    ['a;\tb', "a;'\tb"],
-    ['a\rb', 'a\\u000db'],
-  ] as const) {
+  for (const { title, written } of CELLS) {
     t.equal(titleOf(title), written)
   }
   const took = stopwatch()

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import t from 'tap'
 import { filesOf, read } from '#test/docs/checkout'
+import ENTRIES from './entries.json' with { type: 'json' }
 import { cyclesOf, readImports } from './imports.ts'
 
 const { files, imports } = readImports()
@@ -39,30 +40,8 @@ t.test('the search engine stands alone: it imports nothing of the house', async 
 })
 
 t.test('the search engine is used through its entries', async t => {
-  const entries = [
-    'search/archive/archive.ts',
-    'search/archive/client.ts',
-    'search/archive/state.ts',
-    'search/archive/verify.ts',
-    'search/archive/writer.ts',
-    'search/binary-arrays.ts',
-    'search/index.ts',
-    'search/indexer.ts',
-    'search/indexing/new-article.ts',
-    'search/indexing/import.ts',
-    'search/indexing/writer.ts',
-    'search/analysis/index.ts',
-    'search/analysis/text.ts',
-    'search/browser.ts',
-    'search/postgres.ts',
-    'search/query/calendar.ts',
-    'search/removals.ts',
-    'search/types.ts',
-    'search/verify.ts',
-    'search/vocabulary.ts',
-  ]
   const inwards = crossing.filter(({ to }) => partOf(to) === 'search')
-  t.same(named(inwards.filter(({ to }) => !entries.includes(to))), [])
+  t.same(named(inwards.filter(({ to }) => !ENTRIES.engine.includes(to))), [])
   // Its types stand in one file, which those who search also have from their entry.
   const ofTypes = /^search\/(types|index|browser|archive\/.*)\.ts$/
   t.same(named(inwards.filter(({ to, typeOnly }) => typeOnly && !ofTypes.test(to))), [])
@@ -71,21 +50,7 @@ t.test('the search engine is used through its entries', async t => {
 t.test(
   'pages import pure parts alone: how queries are read, and what the contract fixes',
   async t => {
-    const allowed = [
-      'clients/typescript/package.json',
-      'clients/typescript/src/index.ts',
-      'search/browser.ts',
-      'services/api/contract/errors.ts',
-      'services/api/contract/limits.ts',
-      'services/api/contract/parameters.ts',
-      'services/api/contract/resources.ts',
-      'shared/articles/article.ts',
-      'shared/articles/csv.ts',
-      'shared/articles/parquet.ts',
-      'shared/figures.ts',
-      'status/words.ts',
-    ]
-    const mayImport = ({ to }: (typeof imports)[number]) => allowed.includes(to)
+    const mayImport = ({ to }: (typeof imports)[number]) => ENTRIES.pages.includes(to)
     const others = crossing.filter(
       one => partOf(one.from) === 'web' && !isTest(one.from) && !mayImport(one),
     )

@@ -1,4 +1,5 @@
 import t from 'tap'
+import LINES from './lines.json' with { type: 'json' }
 import { svgOf } from './picture.ts'
 
 const point = (count: number, complete: number | null = null) => ({
@@ -60,15 +61,8 @@ t.test('lines of equal figures are drawn apart, each with a sign of its own', as
       source: ['Number'],
       apart: 'Side by side',
     })
-  for (const [counts, lefts, tops, why] of [
-    [[3, 3, 3.01, 7, 0], [0, 1, -1, 0, 0], [323.9, 327.9, 319.9, 156, 450], 'near ones'],
-    [[1, 3, 5, 7, 9], [0, 0, 0, 0, 0], [408, 324, 240, 156, 72], 'none is moved'],
-    [[0, 0, 0, 0, 10], [-1.5, -0.5, 0.5, 1.5, 0], [438, 442, 446, 450, 30], 'above the axis'],
-    [[0, 0, 0.1, 5, 9], [0, 1, -1, 0, 0], [446, 450, 442, 240, 72], 'a neighbour there'],
-    [[2, 2, 2, 2, 1.9], [-2, -1, 0, 1, 2], [358.8, 362.8, 366.8, 370.8, 374.8], 'as moved'],
-    [[2.1, 2, 2, 2, 1.9], [-2, -1, 0, 1, 2], [358, 362, 366, 370, 374], 'on both sides'],
-  ] as const) {
-    const svg = drawn([...counts])
+  for (const { counts, lefts, tops, why } of LINES) {
+    const svg = drawn(counts)
     const places = [...svg.matchAll(/<polyline [^>]*points="([^" ]+)/g)].map(([, first = '']) =>
       first.split(',').map(Number),
     )
