@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { CHARACTER } from '../../test/characters.ts'
 import { stopwatch } from '../../test/turns.ts'
 import { parseBoolean } from '../query/parse.ts'
 import { wordList, wordListOf } from './index.ts'
@@ -16,7 +17,7 @@ t.test(
   'decision 16: what is folded folds to itself, and words with places are those of the text',
   async () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), written => {
+      fc.property(fc.string({ unit: CHARACTER, maxLength: 60 }), written => {
         const found = words(written)
         for (const word of found) assert.equal(foldWord(word), word, JSON.stringify(written))
         const placed = wordRuns(written.normalize('NFC')).map(({ word }) => word)

@@ -4,6 +4,7 @@ import t from 'tap'
 import { AGENCY_RULES } from '#shared/articles/agencies'
 import { LANGUAGES } from '#shared/articles/article'
 import type { StoredPage } from '#shared/outlets/page'
+import { CHARACTER } from '#test/characters'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '#test/normaliser/interstitials'
 import { feedEntry, jsonLd, storedPage } from '#test/normaliser/pages'
 import { type Composition, composeArticle } from './compose.ts'
@@ -222,7 +223,7 @@ const PIECES = [markup(LEAD), ...INTERSTITIAL_EXAMPLES.map(({ html }) => html)]
 
 t.test('any page and any entry of a feed give an article or a reason', async t => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: CHARACTER, maxLength: 60 }),
     fc.constantFrom(ANNOUNCED, LEAD, ...PIECES),
   )
   // The parser of feeds makes all texts of an entry well-formed.

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { ArticleRow } from '#search/index'
 import { ACCESSES, COUNTRIES, KINDS, LANGUAGES } from '#shared/articles/article'
+import { CHARACTER } from '#test/characters'
 
 /** Texts that JSON and XML write in a way of their own, half a surrogate pair among them. */
 const HARD = [
@@ -17,7 +18,7 @@ const HARD = [
 ]
 
 const text = fc
-  .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: 'binary', maxLength: 20 })), {
+  .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: CHARACTER, maxLength: 20 })), {
     maxLength: 4,
   })
   .map(parts => parts.join(''))

@@ -3,6 +3,7 @@ import { parseAtomFeed, parseJsonFeed } from 'feedsmith'
 import t from 'tap'
 import type { ArticleRow } from '#search/index'
 import { SHOWN_ARTICLES } from '#services/api/articles/shown-article'
+import { CHARACTER } from '#test/characters'
 import { ROW as PLAIN } from '#test/contract/rows'
 import { otherFormat } from './atom-json.ts'
 
@@ -121,7 +122,7 @@ t.test('a cut snippet ends after a whole word, and says so', async t => {
 })
 
 t.test('whatever texts hold, both formats parse and give them back', async t => {
-  const text = fc.string({ unit: 'binary', maxLength: 60 })
+  const text = fc.string({ unit: CHARACTER, maxLength: 60 })
   const kept = (raw: string) =>
     raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
   const read = (html = '') =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { CHARACTER } from '#test/characters'
 import { examples, tryRows } from '#test/examples'
 import { feedEntry, jsonLd, metaOf } from '#test/normaliser/pages'
 import { stopwatch } from '#test/turns'
@@ -58,7 +59,7 @@ t.test('of any byline, names come out short, single-lined and once', async () =>
     fc.property(
       fc.oneof(
         fc.array(word, { maxLength: 30 }).map(words => words.join(' ')),
-        fc.string({ unit: 'binary', maxLength: 600 }),
+        fc.string({ unit: CHARACTER, maxLength: 600 }),
       ),
       statement =>
         peopleIn(statement, own).every(
