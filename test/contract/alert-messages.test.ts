@@ -136,9 +136,9 @@ t.test('what is found for alerts', async t => {
       "update search_alerts set due_at = now() + interval '1 hour' where alert_id = $1",
       [alert],
     )
+    await index('Waterpeil', 'dijk.example', 1)
     await noteDelivered(pool, sent!, sent!.ids)
     await putSet(pool, key, { name: 'papers', domains: ['dijk.example', 'sluis.example'] })
-    await index('Waterpeil', 'dijk.example', 1)
     const sixth = await next(fifth.id)
     t.equal(sixth.seqs.length, 3, 'what was found beyond the message is found anew')
   })
