@@ -121,6 +121,17 @@ t.test('decision 21: bound to the reach, not to the key', async t => {
   t.equal(await follow(one.secret), 422, 'a changed plan counts at once')
 })
 
+t.test('decision 8: whoever is told 304 has a good cursor, also after a change of plan', async t => {
+  const { key, secret } = await api.issue({ countries: ['NL', 'BE'] })
+  const path = '/v1/articles?country=NL&per_page=4'
+  const first = await api.ask(secret, path)
+  await updateKey(api.pool, key.id, { plan: { countries: ['NL', 'LU'] } })
+  const headers = { 'If-None-Match': first.headers.get('etag') ?? '' }
+  const again = await api.ask(secret, path, { headers })
+  const cursor = again.status === 304 ? first.json.next_cursor : again.json.next_cursor
+  t.equal((await api.ask(secret, `${path}&cursor=${cursor}`)).status, 200)
+})
+
 t.test(
   'decision 13: a rolling history starts at midnight, and a sequence keeps the bound it began with',
   async t => {
