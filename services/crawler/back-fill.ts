@@ -36,7 +36,7 @@ import { NO_VALIDATORS } from './fetch/request.ts'
 import { ROBOTS_LIMIT, sitemapsOf } from './fetch/robots.ts'
 import { beginVisit, endVisit, type Lease } from './hosts/leases.ts'
 import { ensureHosts } from './hosts/permits.ts'
-import { askPage, notifyNormaliser, readOwnership } from './page.ts'
+import { askPage, notifyNormaliser, ownersOf } from './page.ts'
 import { compress, store } from './save-page.ts'
 
 /*
@@ -58,11 +58,8 @@ const SHARE = 5
 const CLAIM = 15_000
 /** While more pages of an outlet wait for the normaliser, none of its past is fetched. */
 const MOST_STORED = 50
-/**
- * The most addresses and documents of an outlet, the depth to which indexes are followed, and the
- * hosts that one document may name.
- */
-const MOST = { addresses: 500_000, documents: 5_000, depth: 3, hosts: 100 }
+/** The most addresses and documents of an outlet, and the depth to which indexes are followed. */
+const MOST = { addresses: 500_000, documents: 5_000, depth: 3 }
 /** An index with more parts numbers them, and 2019 is then no year. */
 const MOST_YEARS = 1_000
 /** Addresses that are looked up or added at a time, because what is new shares the event loop. */
@@ -440,22 +437,6 @@ async function sortListed(
 function isWanted({ url, modified }: SitemapPart, range: Period, years: boolean): boolean {
   const changed = dayOf(modified)
   return (changed === null || changed >= range.from) && mayBeIn(periodIn(url, years), range)
-}
-
-/** Why an address is refused by its host, if it is. The first hosts are looked up, each once. */
-function ownersOf(pool: Pool, outletNo: number): (address: string) => Promise<string | null> {
-  const known = new Map<string, Promise<string | null>>()
-  return address => {
-    const url = new URL(address)
-    const before = known.get(url.host)
-    if (before !== undefined) return before
-    if (known.size >= MOST.hosts) return Promise.resolve('limit')
-    const reason = readOwnership(pool, outletNo, url).then(({ of }) =>
-      of === 'outlet' ? null : of === 'nobody' ? 'foreign host' : 'other outlet',
-    )
-    known.set(url.host, reason)
-    return reason
-  }
 }
 
 /** SQL: the place of an address in its back-fill `b`. Documents come first, unknown days last. */

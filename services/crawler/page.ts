@@ -253,6 +253,31 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
   return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
 }
 
+/** The most hosts that one document may name. */
+const MOST_HOSTS = 100
+
+/**
+ * Why an address of a document is refused by its host, if it is. The first hosts are looked up, each
+ * once.
+ */
+export function ownersOf(
+  pool: Pool,
+  outletNo: number,
+): (address: string) => Promise<string | null> {
+  const known = new Map<string, Promise<string | null>>()
+  return address => {
+    const url = new URL(address)
+    const before = known.get(url.host)
+    if (before !== undefined) return before
+    if (known.size >= MOST_HOSTS) return Promise.resolve('limit')
+    const reason = readOwnership(pool, outletNo, url).then(({ of }) =>
+      of === 'outlet' ? null : of === 'nobody' ? 'foreign host' : 'other outlet',
+    )
+    known.set(url.host, reason)
+    return reason
+  }
+}
+
 /**
  * The names under which a catalogue can cover a host: the host with and without its port, and the
  * domains above it, each with letters beyond ASCII or as the name system has it.

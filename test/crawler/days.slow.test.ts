@@ -1,4 +1,5 @@
 import t from 'tap'
+import { syncOutlets } from '#scripts/outlets/sync'
 import { maintain } from '#services/crawler/crawler'
 import { countDays } from '#services/crawler/days'
 import { addressKey } from '#shared/articles/address'
@@ -7,7 +8,7 @@ import { createPool } from '#shared/postgres/pool'
 import { removeArticles } from '#shared/removals/remove'
 import { jsonLines, runScript } from '#test/script'
 import { newArticle, openTestWriter } from '#test/search/short-articles'
-import { html, newsSitemap, rss, SLOWLY, sitemap, startScene } from './crawl.ts'
+import { html, newsSitemap, outletOf, rss, SLOWLY, sitemap, startScene } from './crawl.ts'
 import { reply, tagged } from './site.ts'
 
 const scene = await startScene(t, ['127.0.0.1'], SLOWLY)
@@ -242,6 +243,33 @@ t.test(
     )
   },
 )
+
+t.test('a second count has the addresses on all hosts of its outlet, and on no other', async t => {
+  await only(['/feed.xml'])
+  await syncOutlets(run.pool, [
+    outletOf('x.example', [at('/feed.xml')], {
+      hosts: ['127.0.0.1', 'video.example', 'hëllef.example'],
+    }),
+    outletOf('regio.x.example', []),
+  ])
+  await run.pool.query(
+    "update outlets set second_at = 'epoch', second_from = now() - interval '1 minute'",
+  )
+  const hosts = ['x', 'www.x', 'www.video', 'www.hëllef', 'regio.x', 'elders']
+  site.on('/feed.xml', show('/a'))
+  site.on(
+    '/news-sitemap.xml',
+    newsSitemap(...hosts.map(host => ({ ...news('/'), url: `https://${host}.example/${host}` }))),
+  )
+  await run.poll()
+  const { rows } = await run.pool.query<{ key: string }>(
+    'select crawl_key as key from unfetched_addresses order by 1',
+  )
+  t.same(
+    rows.map(({ key }) => key.replace(/\/.*/, '')),
+    ['video.example', 'x.example', 'x.example', 'xn--hllef-nsa.example'],
+  )
+})
 
 t.test(
   'a day on which nothing could be read, and one on which a feed rolled on, are gaps',

@@ -4,6 +4,7 @@ import { pagesDiscovered } from '#services/crawler/crawl-metrics'
 import { OWN_PAUSE } from '#services/crawler/fetch/permitted-request'
 import { NO_VALIDATORS, type Validators } from '#services/crawler/fetch/request'
 import type { Lease } from '#services/crawler/hosts/leases'
+import { ownersOf } from '#services/crawler/page'
 import { HELD_FOR } from '#services/crawler/verdict'
 import { noteSignals, valued, warnOfSignals } from '#shared/outlets/rights'
 import { type Client, type Pool, readValue, transaction } from '#shared/postgres/pool'
@@ -208,8 +209,10 @@ async function countSecond(poll: Poll): Promise<boolean> {
     crawl.log.info({ sitemap: url, detail }, 'could not count an outlet a second time')
     return true
   }
-  const { named } = document.feed
-  await transaction(crawl.pool, client => saveSecond(client, feed, named))
+  const whose = ownersOf(crawl.pool, feed.outletNo)
+  const own: Named[] = []
+  for (const one of document.feed.named) if ((await whose(one.entry.url)) === null) own.push(one)
+  await transaction(crawl.pool, client => saveSecond(client, feed, own))
   crawl.asked.add(feed.outletNo, { sitemaps: 1 })
   return true
 }
@@ -235,8 +238,8 @@ const claimSecond = (pool: Pool, feed: DueFeed): Promise<string | null> =>
 
 /**
  * Marks the pages that the sitemap names, and stores the addresses that no feed has named. It
- * leaves out addresses on hosts of others, without a date, or from before the first reading, and
- * those of articles that were taken out.
+ * leaves out addresses without a date, or from before the first reading, and those of articles that
+ * were taken out.
  */
 async function saveSecond(client: Client, feed: DueFeed, named: Named[]): Promise<void> {
   await client.query(`select ${AMONG_WRITERS}`)
@@ -248,13 +251,11 @@ async function saveSecond(client: Client, feed: DueFeed, named: Named[]): Promis
     // Some systems write the year 1 when they have no date. East of UTC that becomes year 0, which
     // Postgres does not have.
     if (!(time > 0 && time < latest) || barred.has(one)) return []
-    return [{ key, host: new URL(entry.url).hostname, at: new Date(time).toISOString() }]
+    return [{ key, at: new Date(time).toISOString() }]
   })
   await client.query(
     `with named as (
-       select n.key, n.at
-         from jsonb_to_recordset($2) as n (key text, host text, at timestamptz), outlets o
-        where o.outlet_no = $1 and (n.host = o.domain or n.host like '%.' || o.domain or n.host = any(o.hosts))
+       select key, at from jsonb_to_recordset($2) as n (key text, at timestamptz)
      ), known as (
        select page_no, crawl_key, named_by from pages
         where outlet_no = $1 and crawl_key in (select key from named) order by crawl_key for no key update
