@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Brake, createBrake, noBrake } from '../pace.ts'
 import type { Pool } from '../postgres.ts'
 import { release } from '../segment/arrays.ts'
-import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
+import { createSegmentBuilder, type KnownTexts, type SegmentSource } from '../segment/builder.ts'
 import type { NgramThread } from '../segment/ngram-thread.ts'
-import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/word-ids.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
@@ -71,6 +70,8 @@ export interface MakeOptions {
   knownWords?: KnownWords
   /** A thread that makes the n-grams, while this thread makes the posting lists of words. */
   ngrams?: NgramThread | undefined
+  /** Runs the transaction that makes a stored segment visible; absent: it runs at once. */
+  publishing?: (publish: () => Promise<void>) => Promise<void>
   /** Called for each stored segment. */
   onMade?: (made: MadeSegment) => void
 }
@@ -204,7 +205,13 @@ async function storeBuilt(
   writer: SegmentWriter,
   kind: SegmentWork,
   { segment, expects, texts, start }: Built,
-  { ahead = 0, onMade = () => {}, knownWords, brake }: MakeOptions & { brake: Brake },
+  {
+    ahead = 0,
+    onMade = () => {},
+    knownWords,
+    publishing = publish => publish(),
+    brake,
+  }: MakeOptions & { brake: Brake },
 ): Promise<Stored> {
   const number =
     ahead > 0
@@ -220,7 +227,7 @@ async function storeBuilt(
     async use() {
       if (ahead > 0) {
         await pause(Math.max(0, usedFrom - performance.now()))
-        await writer.publish(number, expects)
+        await publishing(() => writer.publish(number, expects))
       }
       onMade(made)
       await writer.removeUnused(brake)
@@ -293,11 +300,10 @@ async function build(
   const replaced = await writer.readNumbers(range)
   const expects = replaced.map(({ no }) => no).sort((a, b) => a - b)
   const articles = await readSources(source, range, brake)
-  // Read before `take`, because the texts that it returns have the ids of this vocabulary.
-  const vocabulary = knownWords?.vocabulary
   // Words that were kept may be those of articles that were taken out meanwhile.
   const areClear = replaced.every(({ isClear }) => isClear)
   const known = areClear ? (knownWords?.take(replaced) ?? null) : null
+  const vocabulary = known?.[0]?.vocabulary ?? knownWords?.vocabulary
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
   const builder = createSegmentBuilder(articles, range.first, {
     brake,
@@ -357,12 +363,13 @@ export async function segmentOf(source: ArticleSource, range: SegmentRange): Pro
  * look up the words of 65,536 articles again. A word takes four bytes.
  */
 export interface KnownWords {
+  /** For the words of the next segment. */
   readonly vocabulary: Vocabulary
   /** Keeps the texts of a stored segment. The texts of an imported segment are numbered from 1. */
   keep(segmentNo: number, texts: KnownTexts, segment: Pick<NewSegment, 'range' | 'articles'>): void
   /**
-   * Returns the texts of some segments and forgets them. Null: the texts of some segments are
-   * missing.
+   * Returns the texts of some segments, all with one vocabulary, and forgets them. Null: the texts
+   * of some segments are missing, or have another vocabulary.
    */
   take(segments: NumberedSegment[]): KnownTexts[] | null
 }
@@ -371,8 +378,8 @@ export interface KnownWords {
 const MOST_WORDS = 1 << 26
 
 /**
- * A vocabulary with more terms is thrown away after a merge. News has some hundred thousand words,
- * and more stems, words in titles and authors.
+ * After a segment with which a vocabulary has more terms, segments get a new one. News has some
+ * hundred thousand words, and more stems, words in titles and authors.
  */
 const LARGEST_VOCABULARY = 1 << 21
 
@@ -393,7 +400,7 @@ export function createKnownWords(largest: number = LARGEST_VOCABULARY): KnownWor
   }
   return {
     get vocabulary() {
-      if (known.size === 0 && vocabulary.names.length > largest) vocabulary = createVocabulary()
+      if (vocabulary.names.length > largest) vocabulary = createVocabulary()
       return vocabulary
     },
     keep(segmentNo, texts, { range, articles }) {
@@ -412,7 +419,8 @@ export function createKnownWords(largest: number = LARGEST_VOCABULARY): KnownWor
         const texts = known.get(no)
         return texts !== undefined && digest !== null && texts.digest.equals(digest) ? [texts] : []
       })
-      if (found.length === 0 || found.length < segments.length) return null
+      const isOfOne = found.every(texts => texts.vocabulary === found[0]!.vocabulary)
+      if (found.length === 0 || found.length < segments.length || !isOfOne) return null
       return segments.map(({ no, first }, at) => {
         const texts = found[at]!
         drop(no, texts)

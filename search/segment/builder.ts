@@ -16,7 +16,6 @@ import { NGRAM_RULE } from './ngrams.ts'
 import {
   createNumbers,
   createPostings,
-  type KnownTexts,
   type PostingsBuilder,
   type SegmentTexts,
 } from './postings-builder.ts'
@@ -61,6 +60,14 @@ interface BuilderOptions {
   words?: number | undefined
   /** The number of the rule of n-grams (`RULES`); absent: the rule of new segments. */
   rule?: number | undefined
+}
+
+/** The texts of a builder, for another builder with the same vocabulary. */
+export interface KnownTexts extends Omit<SegmentTexts, 'words'> {
+  vocabulary: Vocabulary
+  /** Document n is the article with the `seq` `seqs[n]`. */
+  seqs: bigint[]
+  words: Int32Array
 }
 
 export interface SegmentBuilder {
@@ -129,6 +136,7 @@ export function createSegmentBuilder(
       texts.words.append(words)
     },
     knownTexts: () => ({
+      vocabulary,
       seqs: documents.map(({ seq }) => seq),
       ...texts,
       words: texts.words.view().slice(),

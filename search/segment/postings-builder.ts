@@ -246,10 +246,3 @@ export interface SegmentTexts {
   bodyStarts: Int32Array
   ends: Int32Array
 }
-
-/** The texts of a builder, for another builder with the same vocabulary. */
-export interface KnownTexts extends Omit<SegmentTexts, 'words'> {
-  /** Document n is the article with the `seq` `seqs[n]`. */
-  seqs: bigint[]
-  words: Int32Array
-}

@@ -41,7 +41,7 @@ t.test('a merge reads the words of a segment that was stored anew meanwhile', as
   t.same(merged, await storedAnew(index))
 })
 
-t.test('a merge of all kept words reads them with their vocabulary, however large', async t => {
+t.test('a merge reads the stored words if those that are kept have several vocabularies', async t => {
   const knownWords = createKnownWords(0)
   const index = await openFlushed(t, 22, { knownWords })
   await makeSegments(index.pool, FEW, { kinds: ['merge'], knownWords })
