@@ -109,11 +109,19 @@ const ATTEMPTS = 5
 export function openImporter(parts: ImportParts): Importer {
   const { indexer, sizes = SIZES, patiently = work => work() } = parts
   const write = createSegmentWriter({ ...parts, patiently })
-  const merge = () => patiently(indexer.imported.merge)
+  let merging: Promise<void> | null = null
+  const merge = () => {
+    merging ??= patiently(indexer.imported.merge).finally(() => {
+      merging = null
+    })
+    return merging
+  }
   let taken: NewArticle[] = []
   let text = 0
-  /** The segment whose transaction runs while the next one is built. */
+  /** The transaction of the newest stored segment, which begins after all transactions before. */
   let using: Promise<void> = Promise.resolve()
+  /** The transaction before that one. */
+  let usingBefore: Promise<void> = Promise.resolve()
   /** The segment that is built while the articles of the next one come. */
   let building: Promise<void> = Promise.resolve()
   let isStopped = false
@@ -135,11 +143,13 @@ export function openImporter(parts: ImportParts): Importer {
     await write.singly(articles)
   }
   async function writeSegment(prepared: Promise<Prepared>): Promise<void> {
-    await merge()
+    merge().catch(() => {}) // `flush` tries again, and reports the error
     const built = await write.build(await prepared)
-    await using
-    using = write.use(built)
-    using.catch(() => {}) // the next `await using` reports the error
+    // A stored segment waits for a second until it is used. The next two are built meanwhile.
+    await usingBefore
+    usingBefore = using
+    using = usingBefore.then(() => write.use(built))
+    using.catch(() => {}) // the next `await` reports the error
   }
   return {
     async add(articles) {
@@ -153,6 +163,7 @@ export function openImporter(parts: ImportParts): Importer {
       while (taken.length > 0) await writeNext()
       await building
       await using
+      await merging?.catch(() => {})
       await merge()
     },
     writeSingly: write.singly,
@@ -162,6 +173,7 @@ export function openImporter(parts: ImportParts): Importer {
       taken = []
       await building.catch(() => {})
       await using.catch(() => {})
+      await merging?.catch(() => {})
     },
   }
 }

@@ -135,10 +135,14 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
     return thread
   }
   let closed = false
-  const run = async (key: ThreadKey, task: Omit<MakeTask, 'url'>): Promise<void> => {
+  const run = async (
+    key: ThreadKey,
+    task: Omit<MakeTask, 'url'>,
+    how: 'run' | 'runBeside' = 'run',
+  ): Promise<void> => {
     const url = pool.options.connectionString
     if (url === undefined || closed) return
-    const { made, failure } = await threadOf(key).run({ url, ...task })
+    const { made, failure } = await threadOf(key)[how]({ url, ...task })
     for (const one of made) events.made(one)
     if (failure !== null && !closed) events.failed(task.kinds, failure.message)
   }
@@ -164,8 +168,11 @@ function createThreads(pool: Pool, module: string, events: SegmentEvents) {
       return ahead
     },
     cover: (last: bigint) => run('import', { kinds: ['flush'], waitFor: ['flush'], flushTo: last }),
-    /** Makes due merges in the thread that has the words of imported segments. */
-    merge: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }),
+    /**
+     * Makes due merges in the thread that has the words of imported segments. A merge mostly waits
+     * for the other thread and for Postgres, so segments are built beside it.
+     */
+    merge: () => run('import', { kinds: ['merge'], ahead: AHEAD, keepsWords: true }, 'runBeside'),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))
@@ -245,13 +252,15 @@ interface SegmentThread {
    * segment in memory, and a later task makes that segment.
    */
   run(task: Task): Promise<TaskResult>
-  /** Ends the running task. Tasks that wait never begin. */
+  /** Runs a task beside the others: neither waits for the other. */
+  runBeside(task: Task): Promise<TaskResult>
+  /** Ends the running tasks. Tasks that wait never begin. */
   close(): Promise<void>
 }
 
 /**
- * A thread that makes segments, one task at a time. Other tasks wait in their order. The thread
- * does not keep the process running.
+ * A thread that makes segments, one task at a time, and at most one beside it. Other tasks wait in
+ * their order. The thread does not keep the process running.
  *
  * @param data.lowPriority lowers the priority of the thread, which cannot raise it again
  * @param keepAlive ms to keep the idle thread. A new thread spends a third of its first half minute
@@ -273,8 +282,10 @@ function createSegmentThread(
   let crash: unknown
   let closed = false
   let questions = 0
+  let running = 0
   /** Resolves with the last requested task. It never rejects. */
   let last: Promise<unknown> = Promise.resolve()
+  let lastBeside: Promise<unknown> = Promise.resolve()
   const start = () => {
     const started = new Worker(new URL(module), {
       workerData: { makesSegments: true, ...data } satisfies SegmentThreadData,
@@ -304,6 +315,7 @@ function createSegmentThread(
   }
   async function perform(task: Task): Promise<TaskResult> {
     clearTimeout(idle)
+    running++
     let result: TaskResult
     try {
       if (closed) throw new Error('the process ends')
@@ -312,8 +324,9 @@ function createSegmentThread(
     } catch (error) {
       result = { made: [], ahead: null, failure: failureOf(error) }
     }
+    running--
     if (keepAlive === 0) await end()
-    else {
+    else if (running === 0) {
       idle = setTimeout(end, keepAlive)
       idle.unref()
     }
@@ -325,10 +338,15 @@ function createSegmentThread(
       last = result
       return result
     },
+    runBeside(task) {
+      const result = lastBeside.then(() => perform(task))
+      lastBeside = result
+      return result
+    },
     async close() {
       closed = true
       await end()
-      await last
+      await Promise.all([last, lastBeside])
       clearTimeout(idle)
     },
   }

@@ -71,9 +71,18 @@ async function makeDue(
   made: MadeSegment[],
 ): Promise<null> {
   if (keepsWords) knownWords ??= createKnownWords()
-  const words = keepsWords && knownWords ? { knownWords, ngrams } : {}
+  const words = keepsWords && knownWords ? { knownWords, ngrams, publishing: beforeBuilds } : {}
   await makeSegments(pool, SEGMENT_SIZES, { ...options, ...words, onMade: one => made.push(one) })
   return null
+}
+
+/** Makes a merged segment visible. It never rejects. */
+let publishing: Promise<unknown> = Promise.resolve()
+
+function beforeBuilds(publish: () => Promise<void>): Promise<void> {
+  const published = publish()
+  publishing = published.catch(() => {})
+  return published
 }
 
 /** Builds the segment of an import and stores it ahead: searches do not use it yet. */
@@ -81,6 +90,9 @@ async function buildImported(
   pool: Pool,
   { sources, titles, bodies }: ImportedArticles,
 ): Promise<AheadSegment> {
+  // To add the words takes most of a second, in which this thread can end no transaction. Other
+  // processes may wait for this one.
+  await publishing
   knownWords ??= createKnownWords()
   const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })
   sources.forEach(({ seq }, at) => {
