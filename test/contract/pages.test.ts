@@ -121,7 +121,7 @@ t.test('decision 21: bound to the reach, not to the key', async t => {
   t.equal(await follow(one.secret), 422, 'a changed plan counts at once')
 })
 
-t.test('decision 8: whoever is told 304 has a good cursor, also after a change of plan', async t => {
+t.test('decision 8: a 304 leaves a good cursor, also after a change of plan', async t => {
   const { key, secret } = await api.issue({ countries: ['NL', 'BE'] })
   const path = '/v1/articles?country=NL&per_page=4'
   const first = await api.ask(secret, path)
