@@ -256,10 +256,7 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
 /** The most hosts that one document may name. */
 const MOST_HOSTS = 100
 
-/**
- * Why an address of a document is refused by its host, if it is. The first hosts are looked up, each
- * once.
- */
+/** Why an address is refused by its host, if it is. The first hosts are looked up, each once. */
 export function ownersOf(
   pool: Pool,
   outletNo: number,
