@@ -51,6 +51,8 @@ t.test('consent dialogs and hidden elements', async t => {
   t.equal(isConsent(named('', { id: 'onetrust-banner-sdk' })), true)
   t.equal(isConsent(named('cookies-recipe')), false)
   t.equal(isHidden(named('', { style: 'color:red; display: none' })), true)
+  t.equal(isHidden(named('', { style: 'border:0;clip:rect(0 0 0 0);width:1px' })), true)
+  t.equal(isHidden(named('', { style: 'clip: rect(10px, 20px, 30px, 0)' })), false)
   t.equal(isHidden(named('', { hidden: '' })), true)
   t.equal(isHidden(named('', { 'amp-access': 'NOT data.access' }, 'section')), true)
   t.equal(isHidden(named('', { style: 'display:block' })), false)

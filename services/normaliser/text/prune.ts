@@ -274,9 +274,11 @@ export const isVeiled = (element: Element): boolean =>
   /filter\s*:\s*blur\(/i.test(element.attribs.style ?? '')
 
 /**
- * Whether a style hides the element. AMP's own style hides offers, which it shows only to readers
- * without access.
+ * Whether a style hides the element. Styles that clip it leave it to screen readers: "opens new
+ * tab". AMP's own style hides offers, which it shows only to readers without access.
  */
 export const isHiddenByStyle = ({ attribs }: Element): boolean =>
-  /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '') ||
+  /display\s*:\s*none|visibility\s*:\s*hidden|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]/i.test(
+    attribs.style ?? '',
+  ) ||
   /^\s*NOT\b/i.test(attribs['amp-access'] ?? '')
