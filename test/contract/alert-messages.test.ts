@@ -31,42 +31,55 @@ import { until } from '#test/fleet'
 import { newArticle, openTestWriter } from '#test/search/short-articles'
 import { PLAN } from './api.ts'
 
-const { database, pool } = await createTestPool(t)
-const { writer } = openTestWriter(pool, 3_600_000)
 let numbered = 0
-const index = (title: string, domain: string, count: number) =>
-  writer.write(
-    Array.from({ length: count }, () =>
-      newArticle(++numbered, {
-        title: `${title} ${numbered}`,
-        outlet: { name: domain, domain },
-        addresses: [`https://${domain}/${numbered}`],
-      }),
-    ),
-  )
-const issue = async () => (await createKey(pool, 'test', PLAN)).key.id
-async function tell(keyId: string, search: string, to: string, withinDays: number | null = null) {
-  const { id, searchId } = await keepAlert(pool, keyId, search, { to, withinDays })
-  return { search: searchId, alert: id }
-}
-const MOST = { ofHost: 8, ofKey: 32 }
-const waiting = async () => (await readWaiting(pool, MOST)).map(({ id }) => id)
-const opened = async (alert: string) =>
-  (
-    await pool.query<{ id: string; seqs: string[] }>(
-      'select message_id as id, seqs from alert_messages where delivered_at is null and alert_id = $1',
-      [alert],
-    )
-  ).rows
-const telling = (t: Pick<Test, 'teardown'>, db = pool) => {
-  const own = startTelling(db, openIndex(db), createLogger('test', 'silent'))
-  t.teardown(own.close)
+
+/** A database of its own with a writer, and what tests do with keys and alerts there. */
+async function openDesk(t: Pick<Test, 'teardown'>) {
+  const { database, pool } = await createTestPool(t)
+  const { indexer, writer } = openTestWriter(pool, 3_600_000)
+  return {
+    database,
+    pool,
+    indexer,
+    writer,
+    index: (title: string, domain: string, count: number) =>
+      writer.write(
+        Array.from({ length: count }, () =>
+          newArticle(++numbered, {
+            title: `${title} ${numbered}`,
+            outlet: { name: domain, domain },
+            addresses: [`https://${domain}/${numbered}`],
+          }),
+        ),
+      ),
+    issue: async () => (await createKey(pool, 'test', PLAN)).key.id,
+    async tell(keyId: string, search: string, to: string, withinDays: number | null = null) {
+      const { id, searchId } = await keepAlert(pool, keyId, search, { to, withinDays })
+      return { search: searchId, alert: id }
+    },
+    opened: async (alert: string) =>
+      (
+        await pool.query<{ id: string; seqs: string[] }>(
+          'select message_id as id, seqs from alert_messages where delivered_at is null and alert_id = $1',
+          [alert],
+        )
+      ).rows,
+    telling(): void {
+      const own = startTelling(pool, openIndex(pool), createLogger('test', 'silent'))
+      t.teardown(own.close)
+    },
+  }
 }
 
-// They wait for the next look at what is new.
+const { database, pool, issue, tell, opened } = await openDesk(t)
+const MOST = { ofHost: 8, ofKey: 32 }
+const waiting = async () => (await readWaiting(pool, MOST)).map(({ id }) => id)
+
+// They wait for the next look at what is new, which looks at all alerts of a database.
 t.test('what is found for alerts', async t => {
   t.jobs = 5
   t.test('an alert may leave out what was published long before it came', async t => {
+    const { pool, writer, issue, tell, opened, telling } = await openDesk(t)
     const key = await issue()
     const all = await tell(key, 'q=molen', 'https://a.example/')
     const lately = await tell(key, 'q=molen', 'https://b.example/', 30)
@@ -74,7 +87,7 @@ t.test('what is found for alerts', async t => {
     const written = await writer.write(
       [...days, null].map(publishedAt => newArticle(++numbered, { title: 'Molen', publishedAt })),
     )
-    telling(t)
+    telling()
     await until(async () => (await opened(all.alert)).length > 0, 20_000)
     await until(async () => (await opened(lately.alert)).length > 0, 20_000)
     const told = async (alert: string) => {
@@ -90,12 +103,13 @@ t.test('what is found for alerts', async t => {
   })
 
   t.test('a changed set of outlets is another question: nothing of the former is told', async t => {
+    const { database, pool, index, issue, tell, opened, telling } = await openDesk(t)
     const key = await issue()
     await putSet(pool, key, { name: 'papers', domains: ['brug.example'] })
     const { alert } = await tell(key, 'q=waterpeil&outlets=papers', 'https://a.example/')
     await index('Waterpeil', 'brug.example', 150)
     await index('Waterpeil', 'sluis.example', 1)
-    telling(t)
+    telling()
     const next = async (before = '') => {
       const isThere = async () => {
         const [one] = await opened(alert)
@@ -144,11 +158,12 @@ t.test('what is found for alerts', async t => {
   })
 
   t.test('a set with another name is the same question: all that was found stays', async t => {
+    const { pool, index, issue, tell, opened, telling } = await openDesk(t)
     const key = await issue()
     await putSet(pool, key, { name: 'dailies', domains: ['krant.example'] })
     const { alert } = await tell(key, 'q=kiezers&outlets=dailies', 'https://a.example/')
     await index('Kiezers', 'krant.example', 150)
-    telling(t)
+    telling()
     await until(async () => (await opened(alert)).length > 0, 20_000)
     const [first] = await opened(alert)
     const [taken] = await takeMessages(pool, [first!.id])
@@ -172,6 +187,7 @@ t.test('what is found for alerts', async t => {
   })
 
   t.test('an alert whose question became too dear rests, and says what to do', async t => {
+    const { pool, index, issue, tell, opened, telling } = await openDesk(t)
     const key = await issue()
     const words = Array.from({ length: 58 }, (_, at) => `w${at}`).join(' OR ')
     const q = encodeURIComponent(`duur NEAR/9 (dicht OR ${words})`)
@@ -184,7 +200,7 @@ t.test('what is found for alerts', async t => {
         )
       ).rows[0]!.rests
     await index('Duur dicht', 'brug.example', 1_700)
-    telling(t)
+    telling()
     await until(async () => (await reason()) !== null, 20_000)
     t.match(await reason(), /NEAR are too frequent.*Add a word that must appear/)
     await changeSearch(pool, key, search, { search: 'q=duur' })
@@ -193,7 +209,7 @@ t.test('what is found for alerts', async t => {
   })
 
   t.test('a burst of alerts costs each of them the same, before Postgres knows of it', async t => {
-    const burst = await createTestPool(t)
+    const burst = await openDesk(t)
     const { key } = await createKey(burst.pool, 'test', PLAN)
     const many = 300
     await burst.pool.query(
@@ -205,16 +221,15 @@ t.test('what is found for alerts', async t => {
          from kept, ingest_clock`,
       [key.id, many],
     )
-    const own = openTestWriter(burst.pool)
-    await own.writer.write([newArticle(1, { title: 'Stormvloed' })])
-    await own.indexer.close()
+    await burst.index('Stormvloed', 'brug.example', 1)
+    await burst.indexer.close()
     const blocks = async () => {
       await burst.pool.query('select pg_stat_force_next_flush()')
       const hit = 'select blks_hit::float8 from pg_stat_database where datname = current_database()'
       return (await readValue<number>(burst.pool, hit))!
     }
     const before = await blocks()
-    telling(t, burst.pool)
+    burst.telling()
     const written = () => burst.database.count('alert_messages')
     await until(async () => (await written()) === many, 25_000)
     const looked = await blocks()
