@@ -114,7 +114,8 @@ const HOSTS = `
               then array(select substr(rule, 2) from string_to_table(robots, e'\\n') as rule where rule like '-%') end as forbidden
     from hosts h, outlets o
    where o.outlet_no = $1
-     and (host = o.domain or host like '%.' || o.domain or host = any (o.hosts)
+     and (exists (select from unnest(o.domain || o.hosts) as own
+                   where host = own or right(host, length(own) + 1) = '.' || own)
           or host in (select host from feeds where outlet_no = $1 and active))
    order by host`
 

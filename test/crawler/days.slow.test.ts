@@ -136,6 +136,10 @@ t.test('a report tells a publisher what was asked and obeyed, and how to refuse'
   await run.pool.query("update hosts set robots_until = 'epoch'")
   await run.workOff()
   const asked = (await today())?.requests
+  await run.pool.query("update outlets set hosts = hosts || '{video.example}'")
+  await run.pool.query(
+    "insert into hosts (host, robots) values ('www.video.example', '-/clips'), ('novideo.example', '-/')",
+  )
   await run.pool.query(
     `with b as (
        insert into back_fills (outlet_no, from_day, to_day, newest_first, state)
@@ -162,7 +166,7 @@ t.test('a report tells a publisher what was asked and obeyed, and how to refuse'
   const json = JSON.parse((await runScript('outlets', ['report', 'x.example', '--json'], env)).out)
   t.match(json, {
     sum: { requests: asked, refused: { robots: 1 } },
-    hosts: [{ forbidden: ['/private'] }],
+    hosts: [{ forbidden: ['/private'] }, { host: 'www.video.example', forbidden: ['/clips'] }],
     rights: [],
   })
   t.match(await runScript('outlets', ['report', 'y.example'], env), {
