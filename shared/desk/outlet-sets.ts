@@ -174,7 +174,7 @@ function entriesOf(part: string): string[] {
   if (!MAY_NAME.test(part)) return []
   try {
     const [, written = ''] = OUTLETS.exec(decodeURIComponent(part.replaceAll('+', ' '))) ?? []
-    return written.split(',').map(entry => entry.trim())
+    return written.split(',').map(entry => entry.normalize('NFC').trim())
   } catch {
     return [] // the reader of query strings refuses it
   }

@@ -188,6 +188,18 @@ t.test('a set gets another name, also in what names it, which stays as it was', 
   )
 })
 
+t.test('decision 11: a name with an accent is one name, however it is composed', async t => {
+  const { secret } = await api.issue()
+  await put(secret, 'Café', 'brug.example')
+  for (const named of ['caf%C3%A9', 'cafe%CC%81', 'dijk.example,%20CAFE%CC%81'])
+    t.has(await found(secret, named), ['Brug'], named)
+  const search = 'q=waterpeil&outlets=cafe%CC%81'
+  t.equal((await ask(secret, 'POST', 'searches', { search })).status, 201)
+  t.match((await ask(secret, 'DELETE', 'outlet-sets/Caf%C3%A9')).json.errors, {
+    name: [/names this set/],
+  })
+})
+
 t.test('names and domains are checked', async t => {
   const { secret } = await api.issue()
   t.equal((await put(secret, "'s-Hertogenbosch", 'brug.example')).status, 201)
