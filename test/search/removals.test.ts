@@ -30,8 +30,8 @@ const UNCLEARED_SEGMENTS =
   'select from segments join tombstones on seq between first_seq and last_seq and number > cleared'
 const BUCKETS = 'select block from segment_buckets'
 
-// Each test has a database of its own, and waits for much of its time.
-t.jobs = 3
+// Each test has a database of its own, and waits for much of its time. All share an archive.
+t.jobs = TEST_ARCHIVE === null ? 3 : 1
 
 const signal = new AbortController().signal
 const FROZEN = { ...EVERYTHING, q: null, search: 'keyword', perPage: 5 } as const
