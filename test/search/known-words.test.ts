@@ -41,15 +41,18 @@ t.test('a merge reads the words of a segment that was stored anew meanwhile', as
   t.same(merged, await storedAnew(index))
 })
 
-t.test('a merge reads the stored words if those that are kept have several vocabularies', async t => {
-  const knownWords = createKnownWords(0)
-  const index = await openFlushed(t, 22, { knownWords })
-  await makeSegments(index.pool, FEW, { kinds: ['merge'], knownWords })
-  const merged = await stored(index)
-  t.equal(merged.length, 1)
-  t.same(merged, await storedAnew(index))
-  t.equal(knownWords.vocabulary.names.length, 0)
-})
+t.test(
+  'a merge reads the stored words if those that are kept have several vocabularies',
+  async t => {
+    const knownWords = createKnownWords(0)
+    const index = await openFlushed(t, 22, { knownWords })
+    await makeSegments(index.pool, FEW, { kinds: ['merge'], knownWords })
+    const merged = await stored(index)
+    t.equal(merged.length, 1)
+    t.same(merged, await storedAnew(index))
+    t.equal(knownWords.vocabulary.names.length, 0)
+  },
+)
 
 t.test(
   'the words of a segment are not those of another one that got its number from a new primary',

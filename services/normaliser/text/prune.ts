@@ -280,5 +280,4 @@ export const isVeiled = (element: Element): boolean =>
 export const isHiddenByStyle = ({ attribs }: Element): boolean =>
   /display\s*:\s*none|visibility\s*:\s*hidden|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]/i.test(
     attribs.style ?? '',
-  ) ||
-  /^\s*NOT\b/i.test(attribs['amp-access'] ?? '')
+  ) || /^\s*NOT\b/i.test(attribs['amp-access'] ?? '')
