@@ -3,6 +3,7 @@ import t from 'tap'
 import { LANGUAGES } from '#shared/articles/article'
 import { revokeKey } from '#shared/plans/keys'
 import { startTestApi } from '#test/contract/api'
+import { until } from '#test/fleet'
 import { isWhole } from '#test/script'
 import { axe, browserPath, launch, opener, overhang } from './browser.ts'
 import { sampleNews } from './news.ts'
@@ -184,6 +185,19 @@ if (browserPath === undefined) {
     t.equal(await heading.locator('a').count(), 0, 'an address that is a script is no link')
     t.equal(await page.title(), 'stilleman – Perscope')
     t.strictSame(complaints, [])
+  })
+
+  t.test('a search by meaning that fails is tried again when the page says so', async t => {
+    const { secret } = await api.issue()
+    const { page, asked } = await open(t, `/#key=${secret}`)
+    await page.locator('article.card').first().waitFor()
+    await page.clock.install()
+    await page.goto(`${api.base}/?search=semantic&q=river`)
+    await page.getByText(/^Again in \d/).waitFor()
+    const before = asked.length
+    await page.clock.fastForward(31_000)
+    const isAsked = () => asked.slice(before).some(url => /articles\?.*search=semantic/.test(url))
+    await until(isAsked, 20_000)
   })
 
   t.test('when the minute is used up the page waits, and goes on by itself', async t => {

@@ -60,8 +60,10 @@ export function saidOf(failure: Failure, speech: Speech): string {
  * back.
  */
 const goesOn = ({ code, retryAfter }: Failure) =>
-  code === 'offline' ||
-  (/^(rate_limit_exceeded|service_unavailable)$/.test(code) && retryAfter !== null)
+  code === 'offline' || (retryAfter !== null && !STAYS.test(code))
+
+/** What may last for weeks, and the lock of an address, which another wrong key begins anew. */
+const STAYS = /^(quota_exceeded|too_many_failed_attempts)$/
 
 /** Seconds between two attempts while no answer comes. */
 const OFFLINE_PAUSE = 10
@@ -99,7 +101,7 @@ export function FailureNotice({
         {kind === 'semantic' && onByWords && (
           <Button class="primary" onClick={onByWords} text={words.failure.byWords} />
         )}
-        {left !== null && (
+        {left !== null && left > 0 && (
           <span aria-hidden="true">{say(words.failure.in, { wait: wait(left) })}</span>
         )}
         {kind === 'server' && failure.requestId !== '' && (
