@@ -220,11 +220,15 @@ const WORK = new RegExp(
 /** After a comma, a profession with its field: "Foreign Correspondent". */
 const WORK_AT_END = new RegExp(String.raw`\s${anyOf(rules => rules.authors.work)}\p{L}*$`, 'iu')
 
+/** A weekday, or what stands before a day: "Sa", "Le", "Op". */
+const WEEKDAY = new RegExp(`^${anyOf(rules => rules.dates.weekdays)}$`, 'iu')
+const BEFORE_DAY = /^\p{Lu}\p{Ll}\.?$/u
+
 function trim(part: string): string {
-  const name = part
-    .replace(LABEL, '')
-    .replace(PLACE, '')
-    .replace(DATE, '')
+  const dated = part.replace(LABEL, '').replace(PLACE, '')
+  const undated = dated.replace(DATE, '')
+  if (undated !== dated && BEFORE_DAY.test(undated)) return ''
+  const name = undated
     .replace(LINKS, '')
     .replace(WORK, '')
     .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$|(?<=\p{Ll}{3})\s?\.$/gu, '')
@@ -276,7 +280,13 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
   )
     return false
   if ((count > 1 && /\d/.test(name)) || /[!?<>©]/.test(name)) return false
-  if (BY_WORD.test(name) || LABEL_ALONE.test(name) || STATION.test(name) || !isWrittenAsName(name))
+  if (
+    BY_WORD.test(name) ||
+    LABEL_ALONE.test(name) ||
+    WEEKDAY.test(name) ||
+    STATION.test(name) ||
+    !isWrittenAsName(name)
+  )
     return false
   return !isNobody(name) && !isOwn(name, own)
 }
