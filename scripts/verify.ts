@@ -52,8 +52,6 @@ await runCommand(
       notes: report.notes,
       unknowable: UNKNOWABLE,
     }
-    if (!signal.aborted)
-      await noteVerification(pool, { ...verified, seconds, sample: count }, report)
     for (const line of options.json === true ? [JSON.stringify(all)] : report.lines()) print(line)
     for (const note of report.notes) say(note)
     const drawn = sample === null ? '' : `, drawn by --seed ${seed}`
@@ -61,6 +59,9 @@ await runCommand(
     say(`${signal.aborted ? 'Interrupted after' : 'Compared'} ${compared}, in ${seconds} s.`)
     if (ok) say('Nothing differs.')
     say(`Nobody can compare: ${UNKNOWABLE.join('; ')}.`)
+    // Last, because a full disk refuses it, and what was found is told all the same.
+    if (!signal.aborted)
+      await noteVerification(pool, { ...verified, seconds, sample: count }, report)
     return ok ? 0 : 1
   },
 )

@@ -20,6 +20,8 @@ export async function noteVerification(
   report: Report,
 ): Promise<void> {
   if (await readValue<boolean>(pool, 'select pg_is_in_recovery()')) return
+  // Those of a time when the server's clock was ahead would stay the last ones.
+  await pool.query('delete from verifications where ended_at > now()')
   const kinds = [...report.kinds.values()].filter(({ mend }) => mend !== null)
   await pool.query(
     `insert into verifications (seconds, articles, sample, differences, kinds) values ($1, $2, $3, $4, $5)`,
