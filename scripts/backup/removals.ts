@@ -49,10 +49,16 @@ export async function readRemovals(folders: readonly string[]): Promise<Removals
       const removal = removalOf(line)
       if (removal === null)
         removals.faults.push(`Line ${at} of ${path} was cut, and nobody knows what it took out.`)
-      else removals.listed.set(`${removal.installation} ${removal.id}`, removal)
+      else add(removals, removal)
     }
   }
   return removals
+}
+
+/** A release is for good. Lists of other folders, or of before, may lack it. */
+function add({ listed }: Removals, removal: ListedRemoval): void {
+  const name = `${removal.installation} ${removal.id}`
+  if (removal.released_at !== null || !listed.has(name)) listed.set(name, removal)
 }
 
 /**
@@ -94,8 +100,7 @@ export async function addKept(pool: Pool, removals: Removals): Promise<void> {
   if (lines.length > 0) removals.files++
   for (const line of lines) {
     const removal = removalOf(line)
-    const name = `${removal?.installation} ${removal?.id}`
-    if (removal !== null && !removals.listed.has(name)) removals.listed.set(name, removal)
+    if (removal !== null) add(removals, removal)
   }
 }
 
