@@ -1,9 +1,9 @@
 import { counted } from '#shared/log/printable'
-import { type Pool, readValue } from '#shared/postgres/pool'
+import { type Pool, readValue, UNFINISHED } from '#shared/postgres/pool'
 import { runCommand, UsageError } from '#shared/process/command'
 import { instantOf } from './articles/line.ts'
 import { checkNobodyConnected, compareVectors, goOn, keepRefusals } from './backup/database.ts'
-import { readRemovals, takeOutAgain } from './backup/removals.ts'
+import { addKept, readRemovals, takeOutAgain } from './backup/removals.ts'
 
 /**
  * ms by which `--seen` may be ahead of our clock. Clocks of servers differ by seconds. A time far
@@ -37,7 +37,11 @@ await runCommand(
     await checkWritable(pool)
     await checkNobodyConnected(pool, 'recovered')
     const removals = await readRemovals(config.BACKUP_FOLDERS)
+    // Until `goOn`, services that start are refused, as they are while a restore runs.
+    await pool.query(`create schema if not exists ${UNFINISHED}`)
+    await checkNobodyConnected(pool, 'recovered')
     await keepRefusals(pool)
+    await addKept(pool, removals)
     const again = await takeOutAgain(pool, removals)
     const { articles, last, clock } = await goOn(pool, seen)
     const vectors = await compareVectors(pool, config, 'this moment', signal)

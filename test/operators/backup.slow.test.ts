@@ -412,6 +412,25 @@ t.test('a service that connects after the first look stops a restore', async t =
   )
 })
 
+t.test('no service starts while a recovery is told, nor after one that was killed', async t => {
+  const told = () => startScript('recovered', [], envOf(target.url))
+  const look = async () => {
+    const pool = createPool(target.url, 'api', () => {})
+    await pool.query('select 1').finally(() => pool.end())
+  }
+  await hold('DROP SCHEMA')
+  const first = told()
+  await until(isHeld, 60_000)
+  const refused = { message: /A restore of this database did not end\. Run it again/ }
+  await t.rejects(look(), refused)
+  first.child.kill('SIGKILL')
+  await until(async () => !(await isHeld()), 60_000)
+  await target.query('drop event trigger held')
+  await t.rejects(look(), refused)
+  t.match(await told().ended, { code: 0 })
+  await look()
+})
+
 t.test('a backup that fails leaves no file', async t => {
   const none = join(t.testdir(), 'none')
   const url = new URL(source.config.DATABASE_URL)
