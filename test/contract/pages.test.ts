@@ -234,3 +234,12 @@ t.test('decision 22: what became visible later never shows in a sequence', async
   }
   t.equal(ids.size, first.json.total_results)
 })
+
+t.test('decision 8: a 304 leaves a good cursor, also after a backup was restored', async t => {
+  const path = '/v1/articles?per_page=4'
+  const first = await api.ask(secret, path)
+  await api.pool.query("delete from secrets where name = 'cursor'") // as a restore does
+  const { base } = await api.another()
+  const headers = { 'If-None-Match': first.headers.get('etag') ?? '' }
+  t.equal((await ask(`${base}${path}`, secret, { headers })).status, 200)
+})

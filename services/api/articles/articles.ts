@@ -5,6 +5,7 @@ import {
   type Cursor,
   type CursorSecret,
   readCursor,
+  signed,
   writeCursor,
 } from '#services/api/contract/cursor'
 import { invalid } from '#services/api/contract/errors'
@@ -36,13 +37,13 @@ export async function answerArticles(
   return {
     contentType: 'application/json; charset=utf-8',
     // The ETag does not cover the cursor. A client that is told that nothing changed keeps its own
-    // cursor, which stays valid (decision 8). So the ETag covers the binding of the cursor: the
-    // plan, or a set of outlets, may have changed although the page is the same. A cursor of a
-    // search by meaning is valid only with its candidate set, so the ETag covers the set. After a
-    // removal a later page may have changed although the total is the same, so the ETag covers the
-    // removals.
+    // cursor, which stays valid (decision 8). So the ETag covers what cursors are bound to: the
+    // plan, a set of outlets, or the secret, after a backup was restored, may have changed although
+    // the page is the same. A cursor of a search by meaning is valid only with its candidate set,
+    // so the ETag covers the set. After a removal a later page may have changed although the total
+    // is the same, so the ETag covers the removals.
     tagged: [
-      `articles ${total} ${estimate} ${setOf(next)} ${next && binding}\n`,
+      `articles ${total} ${estimate} ${setOf(next)} ${next && signed(cursorSecret, binding, NOTHING)}\n`,
       digestOf(rows, article => article.pieces.json),
       ...said,
       meant ?? '',
