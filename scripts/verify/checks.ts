@@ -10,7 +10,7 @@ import { verifyArchiveIndex } from './archive.ts'
 import { compareArticles } from './articles.ts'
 import { verifyCitations, verifyDesk } from './desk.ts'
 import { verifyRemovals } from './removals.ts'
-import { createReport, type Extent, type Looking, type Report } from './report.ts'
+import { createReport, type Extent, type Kind, type Looking, type Report } from './report.ts'
 import { verifySchema } from './schema.ts'
 import { verifyVectors } from './vectors.ts'
 
@@ -18,14 +18,14 @@ import { verifyVectors } from './vectors.ts'
  * The checks beside the index of words, one for each thing that is derived from articles. Each
  * computes it anew and reports what differs. Code that derives other data must add its check here.
  */
-const CHECKS: ((looking: Looking) => Promise<void>)[] = [
-  verifySchema,
-  verifyCopies,
-  verifyVectors,
-  verifyDesk,
-  verifyCitations,
-  verifyRemovals,
-  verifyArchiveIndex,
+const CHECKS: [Kind, (looking: Looking) => Promise<void>][] = [
+  ['schema', verifySchema],
+  ['copies', verifyCopies],
+  ['vectors', verifyVectors],
+  ['alerts', verifyDesk],
+  ['citations', verifyCitations],
+  ['tombstones', verifyRemovals],
+  ['archive', verifyArchiveIndex],
 ]
 
 /** What no check can tell, however long it runs. */
@@ -43,6 +43,7 @@ export const UNKNOWABLE: string[] = [
   'whether the clock of removals has left out numbers',
   'whether an import brought the times of ingestion that are said to be of imports',
   'whether an owner of an address has agreed to alerts',
+  'whether what bars a removed article are the hashes of its addresses',
   'whether a list beside the backups names all removals',
   'plans of keys, and what they have used',
   'what the crawler keeps of feeds, pages and hosts',
@@ -79,8 +80,15 @@ export async function verifyAll(
     report.notes.push(
       `${counted(waiting, 'removed article waits', 'removed articles wait')} to be cleared: \`npm run articles -- clear\`. Their segments were not compared.`,
     )
-  for (const look of CHECKS)
-    if (!extent.signal.aborted) await look({ pool, report, config, ...extent })
+  for (const [kind, look] of CHECKS)
+    if (!extent.signal.aborted)
+      await look({ pool, report, config, ...extent }).catch(error => {
+        // A value that no code can read is a difference, and the next checks follow. A server that
+        // is away is none: that error has a cause.
+        const isOfValue = error instanceof TypeError || error instanceof RangeError
+        if (!isOfValue || error.cause !== undefined) throw error
+        report.found(kind, `something stored cannot be read (${error.message})`)
+      })
   return verified
 }
 
