@@ -305,6 +305,7 @@ async function live(model: Model, step: Step): Promise<void> {
   checkSets(model, step, { before: before.articles, quiet, earlier, later })
   const inStep = [...model.removed].some(seq => !before.removed.has(seq))
   const isBounded = step.actors.some(({ kind }) => kind === 'bound')
+  const isClearing = step.actors.some(({ kind }) => kind === 'clear')
   for (const page of pages) {
     if (page === null) continue
     const { rows, total, from, sequence } = page
@@ -315,6 +316,8 @@ async function live(model: Model, step: Step): Promise<void> {
     const setId = from?.setId ?? sequence.next?.setId
     const set = setId === undefined ? undefined : (later.get(setId) ?? earlier.get(setId))
     if (set === undefined || isBounded) continue
+    // A set of this step may have lost articles again that were taken out and cleared in the step.
+    if (inStep && isClearing && !earlier.has(set.id)) continue
     for (const { seq, relevance } of rows)
       hold(
         Math.round(relevance * 10_000) === (earlier.get(set.id) ?? set).candidates.get(seq),
