@@ -22,7 +22,7 @@ export function readAddress(text: string, base?: string): URL | null {
   const url = URL.parse(text.trim(), base)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
   // A name with a dot at its end is the same host (RFC 1034 §3.1).
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '')
+  url.hostname = url.hostname.replace(/\.+$/, '')
   return url.href.length > ADDRESS_LIMIT ? null : url
 }
 
