@@ -236,21 +236,30 @@ function createNameTexts(): NameTexts {
  */
 function markContaining(
   wanted: Uint8Array,
-  { bytes, nos, starts }: { bytes: Uint8Array; nos: Int32Array; starts: Uint32Array },
+  { bytes, nos, starts }: { bytes: Buffer; nos: Int32Array; starts: Uint32Array },
   from: number,
   to: number,
   bits: Uint32Array,
 ): void {
-  const { length } = wanted
-  const first = wanted[0] ?? LINE_BREAK
-  const end = starts[to]!
-  for (let name = from, at = starts[from]!; at < end; at++) {
-    const byte = bytes[at]
-    let same = 0
-    if (byte === first) for (same = 1; same < length && bytes[at + same] === wanted[same]; ) same++
-    if (byte === first && same >= length) {
-      bits[nos[name]! >>> 5]! |= 1 << (nos[name]! & 31)
-      at = starts[++name]! - 1
-    } else if (byte === LINE_BREAK) name++
+  const searched = bytes.subarray(0, starts[to])
+  let name = from
+  for (;;) {
+    const found = searched.indexOf(wanted, starts[name])
+    if (found < 0 || name === to) return
+    name = nameAt(starts, name, to, found)
+    bits[nos[name]! >>> 5]! |= 1 << (nos[name]! & 31)
+    name++
   }
+}
+
+/** Which of the names from `from` to before `to` has the byte `at`. */
+function nameAt(starts: Uint32Array, from: number, to: number, at: number): number {
+  let low = from
+  let high = to
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (starts[middle]! <= at) low = middle
+    else high = middle
+  }
+  return low
 }
