@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openIndex } from '#search/index'
 import { openImporter } from '#search/indexing/import'
 import type { NewArticle } from '#search/types'
@@ -30,7 +30,8 @@ const article = (number: number): NewArticle =>
     body: `Raad${number % 1_009} besluit over zaak${number % 7} en zaak${number % 11}`,
   })
 
-t.test('every segment has the words of its articles, whatever is built beside a merge', async t => {
+async function importAll(t: Test, isAlone: boolean) {
+  const all = isAlone ? ARTICLES : ARTICLES + CRAWLED
   const { pool, database } = await createTestPool(t)
   const { url } = database
   const open = () => {
@@ -87,9 +88,11 @@ t.test('every segment has the words of its articles, whatever is built beside a 
     await crawler.close()
     return CRAWLED
   }
-  const counts = await Promise.all([imported(), interrupted(), crawled()])
-  t.equal(counts[0]! + counts[1]! + counts[2]!, ARTICLES + CRAWLED, 'each is written once')
-  t.equal(await countOf(pool, 'select count(*)::int from articles'), ARTICLES + CRAWLED)
+  const beside = isAlone ? [] : [interrupted(), crawled()]
+  const counts = await Promise.all([imported(), ...beside])
+  const written = counts.reduce((sum, count) => sum + count, 0)
+  t.equal(written, all, 'each is written once')
+  t.equal(await countOf(pool, 'select count(*)::int from articles'), all)
   const sizes = await readColumn<number>(
     pool,
     'select (last_seq - first_seq + 1)::int from segments order by first_seq',
@@ -102,7 +105,7 @@ t.test('every segment has the words of its articles, whatever is built beside a 
   t.equal(code, 0, `${out.slice(0, 3_000)} ${err}`)
   const index = openIndex(pool)
   for (let look = 0; look < 50; look++) {
-    const { title } = article(random.below(ARTICLES + CRAWLED))
+    const { title } = article(random.below(all))
     const words = title.split(' ').slice(1, 2)
     const { rows } = await index.search({ ...EVERYTHING, match: { kind: 'keyword', words } })
     t.same(
@@ -111,4 +114,13 @@ t.test('every segment has the words of its articles, whatever is built beside a 
     )
   }
   await index.close()
-})
+}
+
+// Only an import alone merges the words that its thread has kept.
+t.test('segments that are built beside a merge of kept words have their words', t =>
+  importAll(t, true),
+)
+
+t.test('every segment has the words of its articles, whatever is built beside a merge', t =>
+  importAll(t, false),
+)
